@@ -1,0 +1,100 @@
+"""The algebra itself as a format: its events as objects, or one a line in their JSON form. Everything has words here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from translate import event_models, jsontext
+from translate.codec import Codec, Decoder, Encoder, Options, Sink
+from translate.errors import DecodeError, excerpt
+from translate.event_json import from_json, to_json
+from translate.events import PART_KINDS, Event, JsonObject
+from translate.grammar import Grammar
+from translate.limits import Limits
+from translate.shapes import Chunk, Frame
+from translate.shapes.lines import RidingWriter, StrictLines
+from translate.shapes.objects import Objects
+
+
+class EventsDecoder(Decoder):
+    """Reads events and holds them to the grammar: they come from outside."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._grammar = Grammar()
+
+    @property
+    def state(self) -> str:
+        return self._grammar.state
+
+    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+        event = unit["event"] if isinstance(unit.get("event"), Event) else from_json(jsontext.from_strict(unit))
+        self._grammar.check((event,))
+        return [event]
+
+
+class EventsEncoder(Encoder):
+    """Writes events as they are."""
+
+    def encode(self, event: Event) -> None:
+        self.handle(event)
+
+    def handle(self, event: Event) -> None:
+        self.sink.native({"event": event} if self.options.objects else to_json(event))
+
+
+class EventsReader:
+    """Reads event objects."""
+
+    ended = False
+
+    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
+        if not isinstance(chunk, Event):
+            raise DecodeError(f"a unit is an event, not {type(chunk).__name__}", excerpt=excerpt(chunk))
+        out.append(Frame({"event": chunk}))
+
+    def close(self, out: list[Frame]) -> None:
+        """Nothing is ever unfinished."""
+
+
+class EventsWriter(RidingWriter):
+    """Writes event objects."""
+
+    def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
+        assert unit is not None
+        out.append(unit["event"])
+
+
+class EventObjects(Objects):
+    """The shape of event objects."""
+
+    def reader(self, limits: Limits, strict: bool) -> EventsReader:  # type: ignore[override]
+        return EventsReader()
+
+    def writer(self) -> EventsWriter:  # type: ignore[override]
+        return EventsWriter()
+
+
+class Events(Codec):
+    """The codec of the algebra."""
+
+    name: ClassVar[str] = "events"
+    shapes = {"": EventObjects(), "jsonl": StrictLines()}
+    says = frozenset(
+        {*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"}
+    )
+
+    def decoder(self, options: Options) -> EventsDecoder:
+        return EventsDecoder(options)
+
+    def encoder(self, sink: Sink, options: Options) -> EventsEncoder:
+        return EventsEncoder(self, sink, options)
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        return event_models.MODELS
+
+
+CODEC = Events()

@@ -1,0 +1,585 @@
+"""The gateway's bracketed frames, as envelopes, JSON lines and SSE.
+
+1. A unit is an envelope: ``{"success": true, "code", "value": {"type", …}}`` or ``{"success": false, "code",
+   "message"}``. On SSE the event name is the ``type``, ``error`` for a failure.
+2. ``stream := streamStart (run | tool | streamError | streamStart)* (stop | error)``, or ``error`` alone;
+   ``run := contentStart content* contentEnd | thinkingStart thinking* thinkingEnd``. ``streamError`` and ``error``
+   end an open run.
+3. ``thinkingEnd.data`` is the run's provider state, its keys prefixed with who issued it. A call comes whole.
+4. Frames of other types are foreign units; unknown members stay in the residue. Neither is an error.
+
+Native words are lacking for bytes and vectors, server tools, ``Usage``, ``Annotate``, the state of anything but a
+thinking run (which goes out at its end), ids, counts of cached and reasoning tokens, and raw words that are not
+its own; a refusal is content.
+
+The residue: ``patch`` where the envelope differs from the one written here (``code: 201``, an unknown member). On an
+``error`` it is there, if empty, where the stream had no ``streamStart``. A ``streamStart`` made for a source that has
+none is synthetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, ClassVar, Final
+
+from pydantic import BaseModel
+
+from translate import jsontext, patch
+from translate.codec import Codec, Decoder, Encoder, Options, Sink
+from translate.errors import CarryError, DecodeError, GrammarError, excerpt
+from translate.events import (
+    Annotate,
+    Append,
+    Close,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    Handover,
+    JsonObject,
+    Model,
+    Open,
+    PartKind,
+    Reason,
+    Residue,
+    Start,
+    State,
+    TokenCounts,
+    Usage,
+)
+from translate.shapes.lines import Lines
+from translate.shapes.objects import Objects
+from translate.shapes.sse import Sse
+from translate.wire import Growth, member, optional, reason_word
+
+from . import gateway_models
+
+NAME: Final = "gateway"
+UNKNOWN: Final = "unknown"
+
+OPENING: Final = "before streamStart"
+BETWEEN: Final = "between runs"
+THINKING: Final = "in a thinking run"
+CONTENT: Final = "in a content run"
+ENDED: Final = "ended"
+STATES: Final[dict[str, dict[str, str]]] = {
+    OPENING: {"streamStart": BETWEEN, "error": ENDED},
+    BETWEEN: {
+        "streamStart": BETWEEN,
+        "thinkingStart": THINKING,
+        "contentStart": CONTENT,
+        "tool": BETWEEN,
+        "streamError": BETWEEN,
+        "stop": ENDED,
+        "error": ENDED,
+    },
+    THINKING: {"thinking": THINKING, "thinkingEnd": BETWEEN, "streamError": BETWEEN, "error": ENDED},
+    CONTENT: {"content": CONTENT, "contentEnd": BETWEEN, "streamError": BETWEEN, "error": ENDED},
+    ENDED: {},
+}
+"""State → frame → next state. The encoder moves through the same table, from the other side."""
+
+RUN: Final[dict[str, PartKind]] = {THINKING: "thinking", CONTENT: "text"}
+WORD: Final[dict[str, str]] = {"text": "content", "refusal": "content", "thinking": "thinking"}
+"""Kind of part → the word its frames are named with."""
+_REASONS: Final[dict[str, str]] = {"stop": "stop", "length": "length", "tool_call": "toolCall"}
+_MODEL: Final = tuple(f.name for f in fields(Model))
+
+
+# ---- native words, for both sides -------------------------------------------------------------------
+
+
+def _envelope(value: JsonObject) -> JsonObject:
+    return {"success": True, "code": 200, "value": value}
+
+
+def _model(model: Model) -> JsonObject:
+    return {name: getattr(model, name) or UNKNOWN for name in _MODEL}
+
+
+def _read_model(value: JsonObject) -> Model:
+    model = member(value, "model", dict, f"a {value['type']}")
+    words = {name: optional(model, name, str, "the model") for name in _MODEL}
+    return Model(**{name: None if word == UNKNOWN else word for name, word in words.items()})
+
+
+def _data(state: State | None, guess: str | None) -> JsonObject | None:
+    """A state as ``thinkingEnd.data``, its keys prefixed with who issued it."""
+    if state is None:
+        return None
+    issuer = state.namespace if state.namespace is not None else guess
+    return {f"{issuer}.{key}" if issuer else key: value for key, value in state.values.items()}
+
+
+def _read_data(data: JsonObject | None) -> State | None:
+    """The part before the first dot, non-empty and equal in all keys, is the namespace."""
+    if not data:
+        return None
+    heads = {key.partition(".")[0] if "." in key else "" for key in data}
+    issuer = heads.pop() if len(heads) == 1 else ""
+    return State(issuer, {key[len(issuer) + 1 :]: value for key, value in data.items()} if issuer else dict(data))
+
+
+def _usage(event: Finish, model: Model) -> JsonObject:
+    usage = event.usage
+    return {
+        "provider": usage.provider if usage.provider is not None else (model.provider or UNKNOWN).lower(),
+        "inputTokens": usage.input_tokens or 0,
+        "outputTokens": usage.output_tokens or 0,
+        "finishReason": _REASONS.get(event.reason.word, UNKNOWN),
+    }
+
+
+def _read_usage(usage: JsonObject, model: Model) -> Finish:
+    where = "the usage"
+    provider: str | None = member(usage, "provider", str, where)
+    counts = TokenCounts(member(usage, "inputTokens", int, where), member(usage, "outputTokens", int, where))
+    counts.provider = None if provider == (model.provider or UNKNOWN).lower() else provider
+    raw = member(usage, "finishReason", str, where)
+    word = reason_word(raw)
+    return Finish(counts, Reason(word, None if raw == _REASONS.get(word, UNKNOWN) else raw))
+
+
+def _error(event: Failure) -> JsonObject:
+    code = event.code if event.code is not None and 400 <= event.code <= 599 else 502
+    return {"success": False, "code": code, "message": event.message}
+
+
+# ---- decoder ------------------------------------------------------------------------------------
+
+
+class GatewayDecoder(Decoder):
+    """Reads gateway frames."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._state = OPENING
+        self._model = Model()
+        self._stated: list[JsonObject] = []
+        self._handlers: dict[str, Callable[[JsonObject], list[Event]]] = {
+            "content": self._on_text,
+            "thinking": self._on_text,
+            "contentStart": self._on_open,
+            "thinkingStart": self._on_open,
+            "contentEnd": self._on_content_end,
+            "thinkingEnd": self._on_thinking_end,
+            "tool": self._on_tool,
+            "stop": self._on_stop,
+            "streamStart": self._on_start,
+            "streamError": self._on_handover,
+        }
+
+    @property
+    def state(self) -> str:
+        return self._state
+
+    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+        code = member(unit, "code", int, "an envelope")
+        if not member(unit, "success", bool, "an envelope"):
+            return self._on_error(unit, name, code)
+        value = member(unit, "value", dict, "an envelope")
+        kind = member(value, "type", str, "a frame")
+        if name is not None and name != kind:
+            self._misnamed(name, kind)
+        handler = self._handlers.get(kind)
+        if handler is None:
+            return [Foreign(NAME, unit)]
+        return handler(unit)
+
+    def meant(self, events: Sequence[Event]) -> None:
+        self._stated += [event.state.values for event in events if type(event) is Append and event.state]
+
+    def _misnamed(self, name: str, kind: str) -> None:
+        if self.options.strict:
+            raise DecodeError(f"the event name {name!r} disagrees with the type {kind!r}", expected="one name")
+        self.options.repair("event", f"the event name {name!r} disagreed with the type {kind!r}")
+
+    def _move(self, kind: str) -> list[Event]:
+        """To the next state; lenient mode puts in the one frame that is missing, if that is all."""
+        following = STATES[self._state].get(kind)
+        if following is not None:
+            self._state = following
+            return []
+        repaired = [] if self.options.strict else self._missing(kind)
+        if not repaired:
+            expected = ", ".join(STATES[self._state]) or "nothing"
+            raise GrammarError(f"a {kind} frame {self._state}", expected=expected)
+        self.options.repair(kind, f"a frame was missing before a {kind} frame {self._state}")
+        self._state = STATES[self._state if self._state in RUN else BETWEEN].get(kind, self._state)
+        return repaired
+
+    def _missing(self, kind: str) -> list[Event]:
+        events: list[Event] = []
+        if self._state in RUN and kind in STATES[BETWEEN]:
+            events, self._state = [Close()], BETWEEN
+        elif self._state in RUN and kind in ("content", "thinking"):
+            events, self._state = [Close()], BETWEEN
+        elif self._state == OPENING and kind in STATES[BETWEEN]:
+            events, self._state = [Start()], BETWEEN
+        if kind in ("content", "thinking") and self._state in (OPENING, BETWEEN):
+            self._state = THINKING if kind == "thinking" else CONTENT
+            self._stated = []
+            events.append(Open(RUN[self._state]))
+        return events
+
+    def _on_start(self, unit: JsonObject) -> list[Event]:
+        before = self._move("streamStart")
+        self._model = _read_model(unit["value"])
+        return [*before, *self._keep(unit, {"type": "streamStart", "model": _model(self._model)}, Start(self._model))]
+
+    def _on_open(self, unit: JsonObject) -> list[Event]:
+        kind = unit["value"]["type"]
+        before = self._move(kind)
+        self._stated = []
+        return [*before, *self._keep(unit, {"type": kind}, Open(RUN[self._state]))]
+
+    def _on_text(self, unit: JsonObject) -> list[Event]:
+        kind = unit["value"]["type"]
+        text = member(unit["value"], "value", str, f"a {kind} frame")
+        before = self._move(kind)
+        return [*before, *self._keep(unit, {"type": kind, "value": text}, Append(text))]
+
+    def _on_content_end(self, unit: JsonObject) -> list[Event]:
+        before = self._move("contentEnd")
+        return [*before, *self._keep(unit, {"type": "contentEnd"}, Close())]
+
+    def _on_thinking_end(self, unit: JsonObject) -> list[Event]:
+        data = optional(unit["value"], "data", dict, "a thinkingEnd frame")
+        before = self._move("thinkingEnd")
+        state = _read_data(data)
+        value = {"type": "thinkingEnd"} if state is None else {"type": "thinkingEnd", "data": data}
+        fresh = self._not_yet(state, data or {})
+        events: list[Event] = [Append("", fresh), Close()] if fresh is not None else [Close()]
+        return [*before, *self._keep(unit, value, *events)]
+
+    def _not_yet(self, state: State | None, data: JsonObject) -> State | None:
+        """What of the run's state the carries of its fragments have not said already."""
+        if not self._stated:
+            return state
+        said: JsonObject = {}
+        for values in self._stated:
+            said |= values
+        for values in (data, state.values if state is not None else {}):
+            if said.keys() <= values.keys() and all(jsontext.same(v, values[k]) for k, v in said.items()):
+                rest = {k: v for k, v in values.items() if k not in said}
+                return State("" if values is data or state is None else state.namespace, rest) if rest else None
+        if self.options.strict:
+            raise CarryError("the state in the carry of a fragment is not that of its thinkingEnd")
+        self.options.repair("state", "the state in the carry of a fragment was not that of its thinkingEnd")
+        return state
+
+    def _on_tool(self, unit: JsonObject) -> list[Event]:
+        call = member(unit["value"], "value", dict, "a tool frame")
+        id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
+        before = self._move("tool")
+        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": raw}}
+        return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
+
+    def _on_handover(self, unit: JsonObject) -> list[Event]:
+        before = self._move("streamError")
+        model = _read_model(unit["value"])
+        return [*before, *self._keep(unit, {"type": "streamError", "model": _model(model)}, Handover(model))]
+
+    def _on_stop(self, unit: JsonObject) -> list[Event]:
+        event = _read_usage(member(unit["value"], "usage", dict, "a stop frame"), self._model)
+        before = self._move("stop")
+        return [*before, *self._keep(unit, {"type": "stop", "usage": _usage(event, self._model)}, event)]
+
+    def _on_error(self, unit: JsonObject, name: str | None, code: int) -> list[Event]:
+        if "value" in unit:
+            raise DecodeError("an error envelope with a value", expected="a message", excerpt=excerpt(unit))
+        if name not in (None, "error"):
+            self._misnamed(name or "", "error")
+        event = Failure(code, member(unit, "message", str, "an error envelope"))
+        alone = self._state == OPENING
+        self._move("error")
+        changes = patch.diff(_error(event), unit)
+        if changes or alone:
+            event.residue = {NAME: {"patch": changes} if changes else {}}
+        return [event]
+
+    def _keep(self, unit: JsonObject, value: JsonObject, *events: Event) -> tuple[Event, ...]:
+        """The events, the first of them with what only the gateway says of the unit."""
+        changes = patch.diff(_envelope(value), unit)
+        if changes:
+            events[0].residue = {NAME: {"patch": changes}}
+        return events
+
+
+# ---- encoder ------------------------------------------------------------------------------------
+
+
+class GatewayEncoder(Encoder):
+    """Writes gateway frames."""
+
+    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
+        super().__init__(codec, sink, options)
+        self._started = False
+        self._model = options.model
+        self._head: Open | None = None
+        self._native = False
+        self._held: list[Event] = []
+        self._state: JsonObject = {}
+        self._issuer: str | None = None
+        self._handlers: dict[type[Event], Callable[[Any], None]] = {
+            Append: self._on_append,
+            Open: self._on_open,
+            Close: self._on_close,
+            Start: self._on_start,
+            Finish: self._on_finish,
+            Failure: self._on_failure,
+            Handover: self._on_handover,
+            Foreign: self._on_foreign,
+            Usage: self._on_note,
+            Annotate: self._on_note,
+        }
+
+    def handle(self, event: Event) -> None:
+        if not self._started and type(event) is not Start and not self._needs_no_start(event):
+            self._start(self.options.model, made_up=True)
+        self._handlers[type(event)](event)
+
+    def _needs_no_start(self, event: Event) -> bool:
+        """What may stand before ``streamStart`` at home."""
+        if type(event) is Foreign:
+            return event.codec == NAME
+        return type(event) is Failure and self.at_home(event)
+
+    def _start(self, model: Model, event: Start | None = None, *, made_up: bool = False) -> None:
+        self._started = True
+        residue: Residue = {NAME: {"synthetic": True}}
+        meant = event or Start(model, residue=residue)
+        given = {name: getattr(model, name) or getattr(self.options.model, name) for name in _MODEL}
+        self._model = Model(**given)
+        value = {"type": "streamStart", "model": _model(self._model)}
+        self._say(value, [Start(self._model)], [meant], made_up=made_up)
+
+    def _on_start(self, event: Start) -> None:
+        synthetic = self.residue(event) is not None and not self.at_home(event)
+        self._start(event.model, event, made_up=synthetic)
+
+    def _on_open(self, event: Open) -> None:
+        self._native = event.kind in self.codec.says
+        if not self._native:
+            self.carried(event)
+            return
+        if event.kind == "tool_call" and (event.id is None or event.name is None):
+            self._native = False
+            self.carried(event)
+            return
+        self._head, self._state, self._issuer = event, {}, None
+        if event.kind == "tool_call":
+            self._held = [event]
+        else:
+            self._say({"type": f"{WORD[event.kind]}Start"}, [_said_open(event)], [event])
+
+    def _on_append(self, event: Append) -> None:
+        if not self._native:
+            self.carried(event)
+            return
+        head, state = self._head, event.state
+        assert head is not None
+        if head.kind == "tool_call":
+            self._held.append(event)
+            return
+        self._flush()
+        if head.kind == "thinking" and state is not None:
+            first = not self._state
+            self._remember(state)
+            if event.data == "" and first:
+                # the state goes out with thinkingEnd
+                self._held = [event]
+                return
+            if event.data == "":
+                self.carried(event)
+                return
+        later = ("state",) if head.kind == "thinking" else ()
+        value = {"type": WORD[head.kind], "value": event.data}
+        self._say(value, [Append(event.data)], [event], later=later)
+
+    def _remember(self, state: State) -> None:
+        data = _data(state, self._guess())
+        if state.namespace is None and self._guess():
+            self.options.guess("namespace", f"the state's issuer was taken to be {self._guess()!r}, the publisher")
+        self._state = {**self._state, **(data or {})}
+
+    def _guess(self) -> str | None:
+        return self._model.publisher.lower() if self._model.publisher else None
+
+    def _flush(self) -> None:
+        """A held state turned out not to be the run's last fragment: it is carried at its place."""
+        if self._held:
+            self.carried(*self._held)
+            self._held = []
+
+    def _on_close(self, event: Close) -> None:
+        if not self._native:
+            self.carried(event)
+            return
+        head, held = self._head, self._held
+        assert head is not None
+        self._native, self._held = False, []
+        if head.kind == "tool_call":
+            self._tool(head, held, event)
+        elif head.kind == "thinking" and self._state:
+            value = {"type": "thinkingEnd", "data": self._state}
+            said: list[Event] = [Append("", _read_data(self._state)), Close()] if held else [Close()]
+            self._say(value, said, [*held, event])
+        else:
+            self._say({"type": f"{WORD[head.kind]}End"}, [Close()], [event])
+
+    def _tool(self, head: Open, held: list[Event], event: Close) -> None:
+        grown = Growth()
+        for piece in held:
+            if type(piece) is Append:
+                grown.add(piece.data)
+        raw: Any = grown.join()
+        raw = raw if raw.strip() else "{}"
+        value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
+        self._say(value, [_said_open(head), Append(raw), Close()], [*held, event])
+
+    def _on_handover(self, event: Handover) -> None:
+        self._flush()
+        self._native = False
+        self._say({"type": "streamError", "model": _model(event.model)}, [Handover(_known(event.model))], [event])
+
+    def _on_finish(self, event: Finish) -> None:
+        usage = _usage(event, self._model)
+        self._say({"type": "stop", "usage": usage}, [_read_usage(usage, self._model)], [event])
+
+    def _on_failure(self, event: Failure) -> None:
+        self._flush()
+        unit = _error(event)
+        said = [Failure(unit["code"], event.message)]
+        self.sink.put(self.restore(unit, self.residue(event)), "error", said, [event])
+
+    def _on_foreign(self, event: Foreign) -> None:
+        if event.codec == NAME and not self._held:
+            name = event.unit["value"]["type"]
+            self.sink.put(event.unit, name, [Foreign(NAME, event.unit)], [event])
+        else:
+            self._on_note(event)
+
+    def _on_note(self, event: Event) -> None:
+        if self._held and self._head is not None and self._head.kind == "tool_call":
+            self._held.append(event)
+        else:
+            self._flush()
+            self.carried(event)
+
+    def _say(
+        self,
+        value: JsonObject,
+        said: Sequence[Event],
+        meant: Sequence[Event],
+        *,
+        made_up: bool = False,
+        later: Sequence[str] = (),
+    ) -> None:
+        unit = self.restore(_envelope(value), self.residue(meant[0]))
+        self.sink.put(unit, value["type"], said, meant, made_up=made_up, later=later)
+
+
+def _known(model: Model) -> Model:
+    return Model(**{name: getattr(model, name) or None for name in _MODEL})
+
+
+def _said_open(head: Open) -> Open:
+    if head.kind == "tool_call":
+        return Open("tool_call", head.id, head.name)
+    return Open("thinking" if head.kind == "thinking" else "text")
+
+
+# ---- the codec ------------------------------------------------------------------------------------
+
+
+class Gateway(Codec):
+    """The codec of the gateway's frames."""
+
+    name: ClassVar[str] = NAME
+    shapes = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
+    says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
+    only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
+
+    def decoder(self, options: Options) -> GatewayDecoder:
+        return GatewayDecoder(options)
+
+    def encoder(self, sink: Sink, options: Options) -> GatewayEncoder:
+        return GatewayEncoder(self, sink, options)
+
+    def sayable(self, event: Event) -> bool:
+        if type(event) is Open and event.kind == "tool_call":
+            return event.id is not None and event.name is not None
+        return super().sayable(event)
+
+    def agrees(self, said: Event, meant: Event) -> bool:
+        if type(said) is Open and type(meant) is Open:
+            return _said_open(meant) == _said_open(said) and said.kind == _said_open(said).kind
+        if type(said) is Append and type(meant) is Append:
+            return _same_data(said, meant) and _same_state(said.state, meant.state)
+        if type(said) is Finish and type(meant) is Finish:
+            return _same_finish(said, meant)
+        if type(said) is Failure and type(meant) is Failure:
+            return said.message == meant.message and _error(said)["code"] == _error(meant)["code"]
+        if isinstance(said, (Start, Handover)) and isinstance(meant, (Start, Handover)):
+            pairs = [(getattr(said.model, name), getattr(meant.model, name)) for name in _MODEL]
+            return all(theirs is None or ours == theirs for ours, theirs in pairs)
+        return said == meant
+
+    def assemble(self, events: Iterable[Event]) -> list[JsonObject]:
+        """The ``messages`` that the unary route would have returned: ``thinking``, ``content``, ``toolCall``."""
+        messages: list[JsonObject] = []
+        head: Open | None = None
+        grown, state, model = Growth(), dict[str, Any](), Model()
+        for event in events:
+            if type(event) is Start:
+                model = event.model
+            elif type(event) is Open:
+                head, grown, state = event, Growth(), {}
+            elif type(event) is Append:
+                grown.add(event.data)
+                guess = model.publisher.lower() if model.publisher else None
+                state |= _data(event.state, guess) or {}
+            elif type(event) in (Close, Handover) and head is not None:
+                if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
+                    messages.append(_message(head, grown.join(), state))
+                head = None
+        return messages
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        return gateway_models.MODELS
+
+
+def _message(head: Open, data: Any, state: JsonObject) -> JsonObject:
+    text = jsontext.whole(data)
+    if head.kind == "tool_call":
+        call = {"id": head.id, "name": head.name, "arguments": text if text.strip() else "{}"}
+        return {"type": "toolCall", "value": call}
+    message: JsonObject = {"type": WORD[head.kind], "value": text}
+    if head.kind == "thinking" and state:
+        message["data"] = state
+    return message
+
+
+def _same_data(said: Append, meant: Append) -> bool:
+    blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip()
+    return blank or jsontext.same(said.data, meant.data)
+
+
+def _same_state(said: State | None, meant: State | None) -> bool:
+    if said is None or meant is None:
+        return said is meant
+    data = _data(said, None)
+    if meant.namespace is not None:
+        return jsontext.same(data, _data(meant, None))
+    return jsontext.same(data, meant.values) or jsontext.same(said.values, meant.values)
+
+
+def _same_finish(said: Finish, meant: Finish) -> bool:
+    ours, theirs = _usage(said, Model()), _usage(meant, Model())
+    provider = meant.usage.provider is None or said.usage.provider is None or ours["provider"] == theirs["provider"]
+    return provider and {**ours, "provider": ""} == {**theirs, "provider": ""}
+
+
+CODEC = Gateway()

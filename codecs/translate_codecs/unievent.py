@@ -1,0 +1,615 @@
+"""UniEvent: the delta/done grammar of MMSP, as objects, JSON lines, a JSON array and SSE.
+
+1. A unit is an event or ``{"error": {…}}``. An event of type ``delta`` holds one item; ``stop`` holds none, and the
+   usage and finish reason. ``stream := delta* stop | delta* error``.
+2. Items form groups: ``group := K.delta+ K.done``, K one of the six kinds; groups do not interleave.
+3. The first fragment of a call has its name and id, the later ones have neither.
+4. ``K.done`` is the first fragment with the growing field replaced by all that the fragments held; a call's arguments
+   are parsed, blank text being ``{}``.
+5. One distinct fidelity a group, on any fragment, and on the ``.done``.
+6. Unknown event types and item types are foreign units; unknown members stay in the residue. Neither is an error.
+7. On SSE an event is one ``data`` line without a name, and ``[DONE]`` follows the end.
+
+Native words are lacking for ``Start``, ``Handover`` (a half run gets its ``.done``), ``Usage``, ``Annotate``, server
+tools, calls without a name or id, namespaces, raw finish reasons, and a second state of one part; a refusal is text.
+
+The residue: ``created_at`` as it stood (absent where there was none), and ``patch`` where the unit differs from the
+one written here. A stamped ``created_at`` is synthetic.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+from pydantic import BaseModel
+
+from translate import jsontext, patch
+from translate.codec import Codec, Decoder, Encoder, Options, Sink
+from translate.errors import DecodeError, GrammarError, ToolArgumentsError, excerpt
+from translate.events import (
+    GROWS,
+    Annotate,
+    Append,
+    Close,
+    Data,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    Handover,
+    JsonObject,
+    Open,
+    Reason,
+    Start,
+    State,
+    TokenCounts,
+    Usage,
+)
+from translate.shapes.lines import Lines
+from translate.shapes.objects import Objects
+from translate.shapes.sse import Sse
+from translate.wire import Growth, kind_of, member, optional, reason_word
+
+from . import unievent_models
+
+NAME: Final = "unievent"
+DONE: Final = b"[DONE]"
+FIELD: Final[dict[str, str]] = {
+    "text": "text",
+    "thinking": "thinking",
+    "tool_call": "arguments",
+    "inline_data": "data",
+    "inline_thinking": "data",
+    "embedding": "embedding",
+}
+"""Kind of item → the field that its fragments grow."""
+
+BETWEEN: Final = "between groups"
+GROUP: Final = "in a group"
+ENDED: Final = "ended"
+STATES: Final[dict[str, dict[str, str]]] = {
+    BETWEEN: {"delta": GROUP, "stop": ENDED, "error": ENDED},
+    GROUP: {"delta": GROUP, "done": BETWEEN, "error": ENDED},
+    ENDED: {},
+}
+"""State → what may come → next state. The encoder moves through the same table, from the other side."""
+
+_BAD_REQUEST = ("UnsupportedParameterError", "UnsupportedOperationError")
+_EVENT = ("role", "event_type", "content_items", "usage_metadata", "finish_reason")
+
+
+# ---- the canonical units, for both sides ------------------------------------------------------------
+
+
+def _delta(item: JsonObject) -> JsonObject:
+    return {
+        "role": "assistant",
+        "event_type": "delta",
+        "content_items": [item],
+        "usage_metadata": None,
+        "finish_reason": None,
+    }
+
+
+def _item(kind: str, phase: str, grown: Any, head: Open, state: JsonObject | None) -> JsonObject:
+    """An item. ``head`` has the header fields that this item says."""
+    item: JsonObject = {"type": f"{kind}.{phase}"}
+    if kind == "tool_call":
+        item |= {"name": head.name or "", "arguments": grown, "tool_call_id": head.id or ""}
+    else:
+        item[FIELD[kind]] = grown
+        if GROWS[kind] is bytes:
+            item["mime_type"] = head.mime_type or "application/octet-stream"
+    if state is not None:
+        item["fidelity"] = state
+    return item
+
+
+def _stop(event: Finish) -> JsonObject:
+    usage, word = event.usage, event.reason.word
+    return {
+        "role": "assistant",
+        "event_type": "stop",
+        "content_items": [],
+        "usage_metadata": {
+            "cached_tokens": usage.cached_tokens,
+            "prompt_tokens": _less(usage.input_tokens, usage.cached_tokens),
+            "thoughts_tokens": usage.reasoning_tokens,
+            "response_tokens": _less(usage.output_tokens, usage.reasoning_tokens),
+        },
+        "finish_reason": word if word in ("stop", "length", "tool_call") else "unknown",
+    }
+
+
+def _less(total: int | None, part: int | None) -> int | None:
+    return None if total is None else total - (part or 0)
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None and b is None else (a or 0) + (b or 0)
+
+
+def _finish(unit: JsonObject) -> Finish:
+    """What a stop event says (its counts may be missing or null)."""
+    counts, raw = unit["usage_metadata"], unit["finish_reason"]
+    cached, thoughts = counts.get("cached_tokens"), counts.get("thoughts_tokens")
+    usage = TokenCounts(
+        input_tokens=_plus(cached, counts.get("prompt_tokens")),
+        output_tokens=_plus(thoughts, counts.get("response_tokens")),
+        cached_tokens=cached,
+        reasoning_tokens=thoughts,
+    )
+    word = reason_word(raw)
+    return Finish(usage, Reason(word, None if raw == word else raw))
+
+
+def _error(event: Failure, *, at_home: bool) -> JsonObject:
+    if at_home:
+        kind: JsonObject = {} if event.kind is None else {"type": event.kind}
+        return {"error": {**kind, "message": event.message, **event.details}}
+    if event.kind == "ToolArgumentsError":
+        head = {"type": "ToolCallArgumentParseError", "message": event.message, "client": "translate-streams"}
+        return {"error": {**head, **event.details}}
+    status: JsonObject = {} if event.code is None else {"status": event.code}
+    return {"error": {"type": "UpstreamError", "message": event.message, **status}}
+
+
+def _failure(error: JsonObject) -> Failure:
+    """What an error object says."""
+    kind, message = optional(error, "type", str, "the error"), optional(error, "message", str, "the error")
+    details = {k: v for k, v in error.items() if k not in ("type", "message")}
+    status = details.get("status")
+    if type(status) is int and 400 <= status <= 599:
+        code = status
+    else:
+        code = 400 if kind in _BAD_REQUEST else 502
+    return Failure(code, message or "", kind, details)
+
+
+def parse_arguments(raw: str, name: str, id: str) -> JsonObject:
+    """A call's arguments as the reference reads them: blank is ``{}``, exact integers, the last duplicate wins."""
+    text = raw.strip()
+    if not text:
+        return {}
+    try:
+        value = jsontext.loads(jsontext.whole(raw).encode("utf-8", "surrogatepass"))
+    except DecodeError as error:
+        position = getattr(error.__cause__ or error.__context__, "pos", None)
+        what = f"the arguments of the call {name!r} are not JSON ({error.what})"
+        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=position) from None
+    if not isinstance(value, dict):
+        what = f"the arguments of the call {name!r} are {kind_of(value)}"
+        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=None)
+    return value
+
+
+def _close_enough(done: Any, parsed: Any) -> bool:
+    """Whether a ``.done``'s arguments are what some reader made of the fragments: numbers compare as doubles."""
+    if isinstance(done, dict) and isinstance(parsed, dict):
+        return done.keys() == parsed.keys() and all(_close_enough(v, parsed[k]) for k, v in done.items())
+    if isinstance(done, list) and isinstance(parsed, list):
+        return len(done) == len(parsed) and all(map(_close_enough, done, parsed))
+    if type(done) in (int, float) and isinstance(parsed, (int, float)) and type(parsed) is not bool:
+        try:
+            return float(done) == float(parsed) or (done != done and parsed != parsed)
+        except OverflowError:
+            return bool(done == parsed)
+    return jsontext.same(done, parsed)
+
+
+# ---- decoder ------------------------------------------------------------------------------------
+
+
+class UniEventDecoder(Decoder):
+    """Reads UniEvents."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._state = BETWEEN
+        self._head = Open("text")
+        self._grown = Growth()
+        self._fidelity: JsonObject | None = None
+
+    @property
+    def state(self) -> str:
+        return f"in a {self._head.kind} group" if self._state == GROUP else self._state
+
+    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+        kind = unit.get("event_type")
+        if kind is None and isinstance(unit.get("error"), dict):
+            return self._on_error(unit)
+        if not isinstance(kind, str):
+            raise DecodeError("neither an event nor an error", expected="event_type or error", excerpt=excerpt(unit))
+        if kind == "delta":
+            return self._on_delta(unit)
+        return self._on_stop(unit) if kind == "stop" else [Foreign(NAME, unit)]
+
+    def _move(self, what: str) -> None:
+        following = STATES[self._state].get(what)
+        if following is None:
+            expected = " or ".join(STATES[self._state]) or "nothing"
+            raise GrammarError(f"a {what} {self.state}", expected=expected)
+        self._state = following
+
+    def _on_delta(self, unit: JsonObject) -> list[Event]:
+        self._check_event(unit)
+        if unit.get("usage_metadata") is not None or unit.get("finish_reason") is not None:
+            raise DecodeError("a delta event with usage or a finish reason", expected="null")
+        items = member(unit, "content_items", list, "a delta event")
+        if len(items) != 1 or not isinstance(items[0], dict):
+            raise DecodeError(f"a delta event with {len(items)} items", expected="exactly one object")
+        item = items[0]
+        kind, _, phase = member(item, "type", str, "an item").partition(".")
+        if kind not in FIELD or phase not in ("delta", "done"):
+            return [Foreign(NAME, unit)]
+        return (self._on_fragment if phase == "delta" else self._on_done)(unit, item, kind)
+
+    def _check_event(self, unit: JsonObject) -> None:
+        if unit.get("role") != "assistant":
+            raise DecodeError(f"the role is {unit.get('role')!r}", expected="'assistant'")
+        if isinstance(at := unit.get("created_at"), bool) or not isinstance(at, (int, float, type(None))):
+            raise DecodeError(f"created_at is {kind_of(at)}", expected="milliseconds, a number")
+
+    def _on_fragment(self, unit: JsonObject, item: JsonObject, kind: str) -> list[Event]:
+        head, data = self._header(item, kind), self._data(item, kind)
+        events: list[Event] = []
+        if self._state == GROUP and not self._continues(head):
+            if self.options.strict:
+                raise GrammarError(f"a {item['type']} that begins another group {self.state}", expected="its .done")
+            self.options.repair(".done", f"the {self._head.kind} group had none")
+            events.append(Close())
+            self._state = BETWEEN
+        begins = self._state == BETWEEN
+        if begins:
+            if kind == "tool_call" and not (head.name and head.id):
+                raise GrammarError("the first tool_call.delta of a call without its name or id", expected="both")
+            self._head, self._grown, self._fidelity = head, Growth(), None
+            events.append(head)
+        self._move("delta")
+        state = self._stated(item)
+        self._grown.add(data)
+        events.append(Append(data, state))
+        says = self._head if begins or kind != "tool_call" else Open("tool_call")
+        canonical = _item(kind, "delta", item[FIELD[kind]], says, state.values if state else None)
+        self._keep(unit, _delta(canonical), events[-2] if begins else events[-1])
+        return events
+
+    def _continues(self, head: Open) -> bool:
+        mine = self._head
+        if head.kind != mine.kind or head.mime_type != mine.mime_type:
+            return False
+        return not head.name and head.id in (None, "", None if self.options.strict else mine.id)
+
+    def _header(self, item: JsonObject, kind: str) -> Open:
+        where = f"a {item['type']}"
+        if kind == "tool_call":
+            return Open(kind, member(item, "tool_call_id", str, where), member(item, "name", str, where))
+        mime = member(item, "mime_type", str, where) if GROWS[kind] is bytes else None
+        return Open(kind, mime_type=mime)  # type: ignore[arg-type]
+
+    def _data(self, item: JsonObject, kind: str) -> Data:
+        grows, where = GROWS[kind], f"a {item['type']}"
+        if grows is bytes:
+            value = item.get("data")
+            if isinstance(value, (bytes, bytearray)):
+                return bytes(value)
+            try:
+                return base64.b64decode(member(item, "data", str, where), validate=True)
+            except (binascii.Error, ValueError):
+                raise DecodeError(f"the data of {where} is not base64", excerpt=excerpt(value)) from None
+        value = member(item, FIELD[kind], grows, where)
+        if grows is list and not all(type(x) in (int, float, jsontext.Beyond) for x in value):
+            raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
+        return value  # type: ignore[no-any-return]
+
+    def _stated(self, item: JsonObject) -> State | None:
+        """The state that this fragment brings. The same once more is transport."""
+        fidelity = optional(item, "fidelity", dict, f"a {item['type']}")
+        if not fidelity or (self._fidelity is not None and jsontext.same(fidelity, self._fidelity)):
+            return None
+        if self._fidelity is not None:
+            if self.options.strict:
+                raise GrammarError("a second, different fidelity in one group", expected="one")
+            self.options.repair("fidelity", "pieces were joined")
+            fidelity = {**self._fidelity, **{k: _joined(self._fidelity.get(k), v) for k, v in fidelity.items()}}
+        self._fidelity = fidelity
+        return State(None, fidelity)
+
+    def _on_done(self, unit: JsonObject, item: JsonObject, kind: str) -> list[Event]:
+        if self._state == GROUP and kind != self._head.kind:
+            raise GrammarError(f"a {item['type']} {self.state}", expected=f"{self._head.kind}.delta or .done")
+        self._move("done")
+        canonical = _item(kind, "done", self._complete(item, kind), self._head, self._fidelity)
+        wrong = self._contradiction(item, kind, canonical)
+        event = Close()
+        if wrong:
+            if self.options.strict:
+                raise GrammarError(f"the {item['type']} differs from its fragments in {wrong!r}", expected="the same")
+            self.options.repair(wrong, f"the {item['type']} differed from its fragments, which stand")
+            unit = {**_delta(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
+        self._keep(unit, _delta(canonical), event)
+        return [event]
+
+    def _complete(self, item: JsonObject, kind: str) -> Any:
+        """The complete item's growing field, in the form that ``item`` has it."""
+        data = self._grown.join()
+        if kind == "tool_call":
+            return parse_arguments(data, self._head.name or "", self._head.id or "")  # type: ignore[arg-type]
+        if GROWS[kind] is bytes:
+            data = data or b""
+            return data if isinstance(item.get("data"), (bytes, bytearray)) else base64.b64encode(data).decode()  # type: ignore[arg-type]
+        return data
+
+    def _contradiction(self, item: JsonObject, kind: str, canonical: JsonObject) -> str | None:
+        field = FIELD[kind]
+        if kind == "tool_call":
+            given: Any = member(item, field, dict, "a tool_call.done")
+            agrees = _close_enough(given, canonical[field])
+        else:
+            agrees = jsontext.same(self._data(item, kind), self._grown.join())
+        if not agrees:
+            return field
+        fidelity = optional(item, "fidelity", dict, f"a {item['type']}") or None
+        for key, value in (*self._header_pairs(item, kind), ("fidelity", fidelity)):
+            if not jsontext.same(value, canonical.get(key)):
+                return key
+        return None
+
+    def _header_pairs(self, item: JsonObject, kind: str) -> list[tuple[str, Any]]:
+        self._header(item, kind)
+        return [(key, item[key]) for key in ("name", "tool_call_id", "mime_type") if key in item and key != FIELD[kind]]
+
+    def _on_stop(self, unit: JsonObject) -> list[Event]:
+        self._check_event(unit)
+        if member(unit, "content_items", list, "a stop event"):
+            raise DecodeError("a stop event with items", expected="none")
+        usage = member(unit, "usage_metadata", dict, "a stop event")
+        for key in ("cached_tokens", "prompt_tokens", "thoughts_tokens", "response_tokens"):
+            optional(usage, key, int, "usage_metadata")
+        member(unit, "finish_reason", str, "a stop event")
+        events: list[Event] = []
+        if self._state == GROUP and not self.options.strict:
+            self.options.repair(".done", f"the {self._head.kind} group had none")
+            events.append(Close())
+            self._state = BETWEEN
+        self._move("stop")
+        event = _finish(unit)
+        self._keep(unit, _stop(event), event)
+        return [*events, event]
+
+    def _on_error(self, unit: JsonObject) -> list[Event]:
+        event = _failure(unit["error"])
+        self._move("error")
+        self._keep(unit, _error(event, at_home=True), event)
+        return [event]
+
+    def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event) -> None:
+        """Put what only UniEvent says of the unit into the event's residue."""
+        residue: JsonObject = {}
+        if "created_at" in unit:
+            residue["created_at"] = canonical["created_at"] = unit["created_at"]
+        if changes := patch.diff(canonical, unit):
+            residue["patch"] = changes
+        event.residue = {NAME: residue}
+
+
+def _joined(first: Any, second: Any) -> Any:
+    return first + second if isinstance(first, str) and isinstance(second, str) else second
+
+
+# ---- encoder ------------------------------------------------------------------------------------
+
+
+class UniEventEncoder(Encoder):
+    """Writes UniEvents."""
+
+    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
+        super().__init__(codec, sink, options)
+        self._held: list[Event] = []
+        self._head: Open | None = None
+        self._native = False
+        self._grown = Growth()
+        self._state: State | None = None
+        self._handlers: dict[type[Event], Callable[[Any], None]] = {
+            Append: self._on_append,
+            Open: self._on_open,
+            Close: self._on_close,
+            Finish: self._on_finish,
+            Failure: self._on_failure,
+            Handover: self._on_handover,
+            Foreign: self._on_foreign,
+            Start: self._on_note,
+            Usage: self._on_note,
+            Annotate: self._on_note,
+        }
+
+    def handle(self, event: Event) -> None:
+        self._handlers[type(event)](event)
+
+    def _on_open(self, event: Open) -> None:
+        self._native = self.codec.sayable(event)
+        if not self._native:
+            self.carried(event)
+            return
+        # nothing is sayable before the first fragment
+        self._head, self._held, self._grown, self._state = event, [event], Growth(), None
+
+    def _on_append(self, event: Append) -> None:
+        if not self._native:
+            self.carried(event)
+            return
+        self._fragment(event.data, event.state, [*self._held, event])
+
+    def _fragment(self, data: Data, state: State | None, meant: list[Event]) -> None:
+        head = self._head
+        assert head is not None
+        first = bool(self._held)
+        self._held = []
+        self._grown.add(data)
+        state = State(None, state.values) if state is not None and self._state is None else None
+        self._state = self._state or state
+        kind = said_kind(head)
+        says = head if first or kind != "tool_call" else Open("tool_call")
+        unit = _delta(_item(kind, "delta", self._wire(data), says, state.values if state else None))
+        said: list[Event] = [_said_open(head), Append(data, state)] if first else [Append(data, state)]
+        self._say(unit, said, meant)
+
+    def _wire(self, data: Data) -> Any:
+        if isinstance(data, bytes) and not self.options.objects:
+            return base64.b64encode(data).decode("ascii")
+        return data
+
+    def _on_close(self, event: Close) -> None:
+        if not self._native:
+            self.carried(event)
+        else:
+            self._done(event)
+
+    def _done(self, event: Close | Handover) -> None:
+        head = self._head
+        assert head is not None
+        if self._held:
+            # an empty run: one empty fragment is made up, so that the group is one
+            empty: Data = GROWS[head.kind]()
+            self._fragment(empty, None, self._held)
+        kind, data = said_kind(head), self._grown.join()
+        self._native, self._head = False, None
+        whole: Any = self._wire(data)
+        if kind == "tool_call":
+            whole = parse_arguments(data, head.name or "", head.id or "")  # type: ignore[arg-type]
+        unit = _delta(_item(kind, "done", whole, head, self._state.values if self._state else None))
+        self._say(unit, [Close()], [event])
+
+    def _on_handover(self, event: Handover) -> None:
+        if self._native and not self._held:
+            self._done(event)
+            return
+        self.carried(*self._held, event)
+        self._native, self._held = False, []
+
+    def _on_finish(self, event: Finish) -> None:
+        unit = _stop(event)
+        self._say(unit, [_finish(unit)], [event])
+
+    def _on_failure(self, event: Failure) -> None:
+        if self._held:
+            self.carried(*self._held)
+        home = self.at_home(event)
+        unit = _error(event, at_home=home)
+        said = [_failure(unit["error"])]
+        self.sink.put(self.restore(unit, self.residue(event)), None, said, [event], made_up=not home)
+
+    def _on_foreign(self, event: Foreign) -> None:
+        if event.codec == NAME and not self._held:
+            self.sink.put(event.unit, None, [Foreign(NAME, event.unit)], [event])
+        else:
+            self._on_note(event)
+
+    def _on_note(self, event: Event) -> None:
+        if self._held:
+            # it comes after an opening that has not been said yet
+            self._held.append(event)
+        else:
+            self.carried(event)
+
+    def _say(self, unit: JsonObject, said: Sequence[Event], meant: Sequence[Event]) -> None:
+        residue = self.residue(meant[0])
+        made_up = not self.at_home(meant[0])
+        if residue is None:
+            unit["created_at"] = self.options.clock()
+        elif "created_at" in residue:
+            unit["created_at"] = residue["created_at"]
+        self.sink.put(self.restore(unit, residue), None, said, meant, made_up=made_up)
+
+
+def said_kind(head: Open) -> str:
+    """The kind of item that says a part: a refusal is text."""
+    return "text" if head.kind == "refusal" else head.kind
+
+
+def _said_open(head: Open) -> Open:
+    kind = said_kind(head)
+    if kind == "tool_call":
+        return Open("tool_call", head.id, head.name)
+    mime = (head.mime_type or "application/octet-stream") if GROWS[kind] is bytes else None
+    return Open(kind, mime_type=mime)  # type: ignore[arg-type]
+
+
+# ---- the codec ------------------------------------------------------------------------------------
+
+
+class UniEvent(Codec):
+    """The codec of UniEvent."""
+
+    name: ClassVar[str] = NAME
+    shapes = {"": Objects(DONE), "jsonl": Lines(), "sse": Sse(DONE)}
+    says = frozenset({*FIELD, "refusal", "state", "finish", "failure"})
+    only: ClassVar[Mapping[str, str]] = {"created_at": "time stamps of single events"}
+
+    def decoder(self, options: Options) -> UniEventDecoder:
+        return UniEventDecoder(options)
+
+    def encoder(self, sink: Sink, options: Options) -> UniEventEncoder:
+        return UniEventEncoder(self, sink, options)
+
+    def sayable(self, event: Event) -> bool:
+        if type(event) is Open and event.kind == "tool_call":
+            return bool(event.name and event.id)
+        return super().sayable(event)
+
+    def agrees(self, said: Event, meant: Event) -> bool:
+        if type(said) is Open and type(meant) is Open:
+            return said == replace(_said_open(meant), residue=said.residue)
+        if type(said) is Append and type(meant) is Append:
+            values = [e.state.values if e.state else None for e in (said, meant)]
+            return jsontext.same(said.data, meant.data) and jsontext.same(*values)
+        if type(said) is Finish and type(meant) is Finish:
+            return jsontext.same(_stop(said), _stop(meant))
+        if type(said) is Failure and type(meant) is Failure:
+            return jsontext.same(_error(said, at_home=True), _error(meant, at_home=False)) or said == meant
+        return said == meant
+
+    def assemble(self, events: Iterable[Event]) -> JsonObject:
+        """A UniMessage: the ``.done`` items, with the usage and finish reason of the stop event."""
+        items: list[JsonObject] = []
+        head: Open | None = None
+        grown, state = Growth(), None
+        for event in events:
+            if type(event) is Open:
+                head, grown, state = event, Growth(), None
+            elif type(event) is Append:
+                grown.add(event.data)
+                if event.state is not None:
+                    state = {**(state or {}), **event.state.values}
+            elif type(event) in (Close, Handover) and head is not None:
+                if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
+                    items.append(_assembled(head, grown.join(), state))
+                head = None
+            elif type(event) is Finish:
+                stop = _stop(event)
+                usage, reason = stop["usage_metadata"], stop["finish_reason"]
+                return {
+                    "role": "assistant",
+                    "content_items": items,
+                    "usage_metadata": usage,
+                    "finish_reason": reason,
+                }
+        raise GrammarError("the events have no finish", expected="finish")
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        return unievent_models.MODELS
+
+
+def _assembled(head: Open, data: Data, state: JsonObject | None) -> JsonObject:
+    kind = said_kind(head)
+    if kind == "tool_call":
+        return _item(kind, "done", parse_arguments(data, head.name or "", head.id or ""), head, state)  # type: ignore[arg-type]
+    empty = GROWS[kind]()
+    return _item(kind, "done", jsontext.whole(data) if isinstance(data, str) and data else data or empty, head, state)
+
+
+CODEC = UniEvent()

@@ -1,0 +1,90 @@
+"""Translates the streaming wire formats of language models into one another, without losing anything."""
+
+from __future__ import annotations
+
+from .api import assemble, check, convert, decode, encode
+from .codec import Codec, Decoder, Encoder, Options, Sink
+from .errors import (
+    CarryError,
+    CodecError,
+    DecodeError,
+    GrammarError,
+    LimitExceeded,
+    LossError,
+    ToolArgumentsError,
+    TranslateError,
+    TruncatedStream,
+    UnknownFormat,
+    UpstreamFailure,
+)
+from .events import (
+    Annotate,
+    Append,
+    Close,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    Handover,
+    Model,
+    Open,
+    Ping,
+    Reason,
+    Start,
+    State,
+    TokenCounts,
+    Usage,
+)
+from .limits import Limits
+from .loss import Finding, Report
+from .registry import codec, formats, register
+from .translator import Translator
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Annotate",
+    "Append",
+    "CarryError",
+    "Close",
+    "Codec",
+    "CodecError",
+    "DecodeError",
+    "Decoder",
+    "Encoder",
+    "Event",
+    "Failure",
+    "Finding",
+    "Finish",
+    "Foreign",
+    "GrammarError",
+    "Handover",
+    "LimitExceeded",
+    "Limits",
+    "LossError",
+    "Model",
+    "Open",
+    "Options",
+    "Ping",
+    "Reason",
+    "Report",
+    "Sink",
+    "Start",
+    "State",
+    "TokenCounts",
+    "ToolArgumentsError",
+    "TranslateError",
+    "Translator",
+    "TruncatedStream",
+    "UnknownFormat",
+    "UpstreamFailure",
+    "Usage",
+    "assemble",
+    "check",
+    "codec",
+    "convert",
+    "decode",
+    "encode",
+    "formats",
+    "register",
+]

@@ -1,0 +1,346 @@
+"""The calls of the library: each takes any iterable, synchronous or not, and options by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias, overload
+
+from .codec import Options
+from .engine import Source
+from .errors import TranslateError, UpstreamFailure
+from .events import Event, Failure, JsonObject, Model
+from .limits import Limits
+from .loss import ErrorPolicy, Finding, LossPolicy, Report
+from .registry import codec as find_codec
+from .registry import resolve
+from .streams import AsyncStream, Stream
+from .translator import EventReader, EventWriter, Machine, Translator, make_options
+
+ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
+ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
+ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
+
+
+@overload
+def convert(
+    stream: AsyncIterable[Any],
+    src: str,
+    dst: ByteFormat,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> AsyncStream[bytes]: ...
+@overload
+def convert(
+    stream: AsyncIterable[Any],
+    src: str,
+    dst: ObjectFormat,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> AsyncStream[JsonObject]: ...
+@overload
+def convert(
+    stream: AsyncIterable[Any],
+    src: str,
+    dst: Literal["events"],
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> AsyncStream[Event]: ...
+@overload
+def convert(
+    stream: Iterable[Any],
+    src: str,
+    dst: ByteFormat,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[bytes]: ...
+@overload
+def convert(
+    stream: Iterable[Any],
+    src: str,
+    dst: ObjectFormat,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[JsonObject]: ...
+@overload
+def convert(
+    stream: Iterable[Any],
+    src: str,
+    dst: Literal["events"],
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[Event]: ...
+@overload
+def convert(
+    stream: AsyncIterable[Any],
+    src: str,
+    dst: str,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> AsyncStream[Any]: ...
+@overload
+def convert(
+    stream: Iterable[Any],
+    src: str,
+    dst: str,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[Any]: ...
+def convert(
+    stream: Iterable[Any] | AsyncIterable[Any],
+    src: str,
+    dst: str,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    errors: ErrorPolicy = "raise",
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[Any] | AsyncStream[Any]:
+    """Translate one stream of format ``src`` into format ``dst``.
+
+    ``stream`` is any iterable, or asynchronous iterable, of chunks: bytes or text cut anywhere for byte formats, one
+    unit for object formats; a single ``bytes`` or ``str`` is one chunk. The result is an iterator of the same colour;
+    of ``bytes`` for byte formats (one item a step, of one or more whole units), of units for object formats.
+
+    ``model``    who answers, for targets that name it where the source does not: a :class:`Model`, a mapping of its
+                 fields, or a name
+    ``clock``    milliseconds of Unix time, for targets that stamp; default: now
+    ``loss``     ``"carry"``: what the target cannot say travels beside; ``"drop"``: it is left out; ``"raise"``: it
+                 is left out, but :class:`LossError` stops the conversion before a unit that would lose content
+    ``errors``   ``"raise"``, or ``"encode"``: the output ends in the target's own failure unit
+    ``strict``   false: what has one obvious reading is repaired and reported
+    ``limits``   bounds on memory
+    ``report``   a fresh :class:`Report` that collects losses, guesses and repairs
+
+    Raises, while it is iterated: :class:`TranslateError` and its kinds, each after all output that comes before it;
+    an exception of ``stream`` itself as it is. :class:`UnknownFormat` is raised at once. Closing the output closes
+    ``stream``.
+    """
+    machine = Translator(
+        src, dst, model=model, clock=clock, loss=loss, errors=errors, strict=strict, limits=limits, report=report
+    )
+    return _skin(stream, machine)
+
+
+@overload
+def decode(
+    stream: AsyncIterable[Any],
+    src: str,
+    *,
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> AsyncStream[Event]: ...
+@overload
+def decode(
+    stream: Iterable[Any],
+    src: str,
+    *,
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[Event]: ...
+def decode(
+    stream: Iterable[Any] | AsyncIterable[Any],
+    src: str,
+    *,
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Stream[Event] | AsyncStream[Event]:
+    """The events of a stream. A :class:`Failure` that the stream reports is yielded, not raised."""
+    return _skin(stream, EventReader(src, make_options(strict=strict, limits=limits, report=report)))
+
+
+@overload
+def encode(
+    events: AsyncIterable[Event],
+    dst: str,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    report: Report | None = None,
+) -> AsyncStream[Any]: ...
+@overload
+def encode(
+    events: Iterable[Event],
+    dst: str,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    report: Report | None = None,
+) -> Stream[Any]: ...
+def encode(
+    events: Iterable[Event] | AsyncIterable[Event],
+    dst: str,
+    *,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    loss: LossPolicy = "carry",
+    report: Report | None = None,
+) -> Stream[Any] | AsyncStream[Any]:
+    """A stream of format ``dst`` from events, which must follow the grammar (:class:`GrammarError` otherwise).
+
+    A :class:`Failure` is written as the format's failure unit. Options as for :func:`convert`.
+    """
+    return _skin(events, EventWriter(dst, make_options(model, clock, report=report), loss))
+
+
+@overload
+def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Finding]]: ...
+@overload
+def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Finding]: ...
+def check(
+    stream: Iterable[Any] | AsyncIterable[Any], format: str, *, limits: Limits | None = None
+) -> list[Finding] | Awaitable[list[Finding]]:
+    """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
+
+    The models find every fault of form; the grammar's first fault ends the check. For an asynchronous stream, await
+    the result.
+    """
+    checker = _Checker(format, make_options(limits=limits))
+    if isinstance(stream, AsyncIterable):
+        return _acheck(stream, checker)
+    for _ in _skin(stream, checker):
+        pass
+    return checker.findings
+
+
+async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Finding]:
+    async for _ in AsyncStream[Any](stream, checker):
+        pass
+    return checker.findings
+
+
+@overload
+def assemble(
+    stream: AsyncIterable[Any], src: str, dst: str, *, strict: bool = True, limits: Limits | None = None
+) -> Awaitable[Any]: ...
+@overload
+def assemble(
+    stream: Iterable[Any], src: str, dst: str, *, strict: bool = True, limits: Limits | None = None
+) -> Any: ...
+def assemble(
+    stream: Iterable[Any] | AsyncIterable[Any],
+    src: str,
+    dst: str,
+    *,
+    strict: bool = True,
+    limits: Limits | None = None,
+) -> Any:
+    """The message that a stream of format ``src`` adds up to, in the form of the codec ``dst``.
+
+    ``"unievent"``: a UniMessage (a dict; bytes as ``bytes``). ``"gateway"``: the list of gateway messages. A stream
+    that reports a failure raises :class:`UpstreamFailure`. For an asynchronous stream, await the result.
+    """
+    target = find_codec(dst)
+    reading = decode(stream, src, strict=strict, limits=limits)
+    if isinstance(reading, AsyncStream):
+        return _aassemble(reading, target.assemble)
+    return target.assemble([_no_failure(event) for event in reading])
+
+
+async def _aassemble(reading: AsyncStream[Event], assembled: Callable[[list[Event]], Any]) -> Any:
+    return assembled([_no_failure(event) async for event in reading])
+
+
+def _no_failure(event: Event) -> Event:
+    if type(event) is Failure:
+        raise UpstreamFailure(event.code, event.message, event.kind, event.details)
+    return event
+
+
+def _skin(stream: Iterable[Any] | AsyncIterable[Any], machine: Machine) -> Any:
+    if isinstance(stream, (str, bytes, bytearray, memoryview)):
+        stream = (stream,)
+    if isinstance(stream, AsyncIterable):
+        return AsyncStream[Any](stream, machine)
+    if isinstance(stream, Iterable) and not isinstance(stream, Mapping):
+        return Stream[Any](stream, machine)
+    raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
+
+
+class _Checker(Machine):
+    """Reads a stream strictly, and has every unit looked at by its model on the way."""
+
+    def __init__(self, format: str, options: Options) -> None:
+        found, shape = resolve(format)
+        self.findings: list[Finding] = []
+        self._model = found.models().get("unit")
+        self._source = Source(found, shape, format, options, watch=self._look)
+        super().__init__(joined=False)
+
+    def _look(self, index: int, unit: JsonObject) -> None:
+        if self._model is None:
+            return
+        from pydantic import ValidationError
+
+        try:
+            self._model.model_validate(unit)
+        except ValidationError as error:
+            for found in error.errors(include_url=False, include_input=False):
+                self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))
+
+    def _read(self, data: Any, out: list[Any]) -> None:
+        self._source.feed(data, [])
+
+    def _end(self, out: list[Any]) -> None:
+        self._source.close([])
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        if not isinstance(error, TranslateError):
+            return error
+        self.findings.append(Finding(error.unit, type(error).__name__, str(error), content=True))
+        return None

@@ -1,0 +1,213 @@
+"""What a codec is: a decoder and an encoder of one format, and what the engine must know of it.
+
+A codec's author writes how a unit is read and written *natively*. The engine does the rest: bytes and units, the
+carry, losses, reports, errors with their place, limits. ``translate.testing`` holds a codec to this contract.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from . import patch
+from .errors import CarryError, CodecError
+from .events import Append, Event, Handover, JsonObject, Model, Open, Start, is_synthetic, made_up_by_another
+from .limits import Limits
+from .loss import Finding, Report
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from .shapes import Shape
+
+
+@dataclass(slots=True)
+class Options:
+    """What a conversion was asked for, as codecs see it.
+
+    ``model``: who answers, for targets that name it where the source does not. ``clock``: milliseconds of Unix time,
+    for targets that stamp. ``objects``: the units are Python objects, not bytes.
+    """
+
+    model: Model
+    clock: Callable[[], int]
+    strict: bool
+    limits: Limits
+    report: Report | None
+    objects: bool = False
+    unit: int = field(default=-1)
+    """Index of the source's unit at work, kept by the engine."""
+
+    def guess(self, name: str, reason: str) -> None:
+        """Report something that was assumed."""
+        if self.report is not None:
+            self.report.add("guesses", Finding(self.unit, name, reason))
+
+    def repair(self, name: str, reason: str) -> None:
+        """Report something that was mended."""
+        if self.report is not None:
+            self.report.add("repairs", Finding(self.unit, name, reason))
+
+
+class Sink(Protocol):
+    """Where an encoder puts its units. The engine's: see :class:`translate.engine.UnitSink`."""
+
+    def put(
+        self,
+        unit: JsonObject | None,
+        name: str | None,
+        said: Sequence[Event],
+        meant: Sequence[Event],
+        *,
+        made_up: bool = False,
+        later: Iterable[str] = (),
+    ) -> None:
+        """One unit.
+
+        ``unit``: the native unit, ``None`` where the format has no words for what is meant. ``name``: its event name
+        on SSE. ``said``: the events that the codec's decoder makes of ``unit`` alone, without residues. ``meant``:
+        the events it stands for, with theirs; the unit itself says the codec's own residue of the first. ``made_up``:
+        what the codec added to the unit comes from no one. ``later``: members that are said natively further on.
+        """
+
+    def native(self, unit: JsonObject, name: str | None = None) -> None:
+        """One unit that says all that is meant, residues included."""
+
+    def ping(self) -> None:
+        """A keep-alive, where the shape has one."""
+
+    def end(self) -> None:
+        """After the terminal unit: the end marker, where the format has one."""
+
+
+class Decoder(ABC):
+    """Reads the units of one stream.
+
+    The engine calls :meth:`decode` once a unit, in order, and :meth:`meant` after each, with what the unit's carry
+    made of its events. A raised error ends the stream; what was returned before it is delivered.
+    """
+
+    options: Options
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    @property
+    @abstractmethod
+    def state(self) -> str:
+        """What the grammar is in, for errors."""
+
+    @abstractmethod
+    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+        """The events that ``unit`` says by itself, at least one. Everything that can be said now is.
+
+        ``name`` is the SSE event name, ``None`` where there is none. What only this codec can say of the unit is its
+        residue of the first event. Must not change or keep ``unit``. Raises :class:`DecodeError` or
+        :class:`GrammarError`.
+        """
+
+    def meant(self, events: Sequence[Event]) -> None:
+        """Told of the events a unit turned out to mean, where a carry had a say."""
+
+
+class Encoder(ABC):
+    """Writes the units of one stream: the engine calls :meth:`encode` once an event, in the order of the grammar."""
+
+    name: str
+
+    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
+        self.codec = codec
+        self.name = codec.name
+        self.sink = sink
+        self.options = options
+
+    def encode(self, event: Event) -> None:
+        """Put all the units that ``event`` makes sayable. No event is held longer than its part is open."""
+        if not made_up_by_another(event, self.name):
+            self.handle(event)
+
+    @abstractmethod
+    def handle(self, event: Event) -> None:
+        """One event of the grammar."""
+
+    def carried(self, *meant: Event) -> None:
+        """Put what the format has no words for."""
+        self.sink.put(None, None, (), meant)
+
+    def residue(self, event: Event) -> JsonObject | None:
+        """This codec's own residue of ``event``."""
+        return event.residue.get(self.name) if event.residue else None
+
+    def at_home(self, event: Event) -> bool:
+        """Whether ``event`` came from this codec, by a unit that someone really said."""
+        return self.residue(event) is not None and not is_synthetic(event, self.name)
+
+    def restore(self, unit: JsonObject, residue: JsonObject | None) -> JsonObject:
+        """``unit`` with the residue's ``patch`` applied: the unit as it once was.
+
+        Where the patch speaks of what is no longer there, the unit was changed: strict mode raises
+        :class:`CarryError`, lenient mode leaves the unit as it is.
+        """
+        if residue is None or "patch" not in residue:
+            return unit
+        try:
+            restored = patch.apply(unit, residue["patch"])
+        except patch.PatchError as error:
+            if self.options.strict:
+                raise CarryError(f"the residue of {self.name!r} does not fit its unit: {error}") from None
+            self.options.repair("carry", f"a residue that does not fit its unit was left out: {error}")
+            return unit
+        if not isinstance(restored, dict):
+            raise CarryError(f"the residue of {self.name!r} makes no unit")
+        return restored
+
+
+class Codec(ABC):
+    """One grammar in its shapes: a factory of decoders and encoders, itself without state.
+
+    Class attributes: ``name`` names the codec for ever, in residues too. ``shapes``: the formats, by what follows the
+    name (``""``: objects, ``"jsonl"``, ``"sse"``, …). ``says``: the names of events and kinds of parts that have
+    native words. ``only``: what no other codec says, by name, for predictions and documentation.
+    """
+
+    name: ClassVar[str]
+    shapes: ClassVar[Mapping[str, Shape]]
+    says: ClassVar[frozenset[str]]
+    only: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def decoder(self, options: Options) -> Decoder:
+        """A decoder for one stream."""
+
+    @abstractmethod
+    def encoder(self, sink: Sink, options: Options) -> Encoder:
+        """An encoder for one stream."""
+
+    def sayable(self, event: Event) -> bool:
+        """Whether the format has native words for a ``Start``, a ``Handover``, or a part so opened."""
+        if type(event) is Open:
+            return event.kind in self.says
+        return {Start: "start", Handover: "handover"}.get(type(event), "") in self.says
+
+    def agrees(self, said: Event, meant: Event) -> bool:
+        """Whether the native words of ``meant`` are those that were read as ``said``.
+
+        Both are of one type. Asked of a carry that changes members of what its unit says; a wrong *yes* lets a carry
+        contradict its unit.
+        """
+        return said == meant
+
+    def assemble(self, events: Iterable[Event]) -> Any:
+        """The message that complete, valid events add up to, in the format's own form."""
+        raise CodecError(f"the codec {self.name!r} has no form for an assembled message")
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        """The pydantic models of the wire; ``"unit"`` is that of every unit, the base of the strict check."""
+        return {}
+
+
+def fragment(event: Append) -> str:
+    """The text of an ``Append`` to a part that grows by text (the grammar has seen to it)."""
+    return event.data  # type: ignore[return-value]

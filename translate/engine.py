@@ -1,0 +1,294 @@
+"""The two halves of a translation: a source makes events of input, a sink makes output of what an encoder says.
+
+Between them stands the list of events, checked by the grammar. What is true of every codec is done here, once:
+carries, losses, limits, and the place of an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+
+from . import jsontext
+from .carry import CarryReader, compose
+from .codec import Codec, Options
+from .errors import (
+    CarryError,
+    CodecError,
+    DecodeError,
+    GrammarError,
+    LimitExceeded,
+    LossError,
+    TranslateError,
+    TruncatedStream,
+    excerpt,
+)
+from .events import Append, Event, JsonObject, Open, Ping
+from .grammar import ENDED, Grammar
+from .loss import Finding, LossPolicy, losses
+from .shapes import Chunk, Frame, Shape, Writer
+
+
+class Source:
+    """Input to events: :meth:`feed` for each chunk, :meth:`close` at the end of input.
+
+    Both append to a list that the caller gives; when they raise, the list has all that came before.
+    """
+
+    def __init__(
+        self,
+        codec: Codec,
+        shape: Shape,
+        format: str,
+        options: Options,
+        watch: Callable[[int, JsonObject], None] | None = None,
+    ) -> None:
+        """``watch`` is shown the index and the native part of every unit before it is decoded."""
+        self._watch = watch
+        self._decoder = codec.decoder(options)
+        self._codec = codec
+        self._format = format
+        self._options = options
+        self._reader = shape.reader(options.limits, options.strict)
+        self._grammar = Grammar(codec.name)
+        self._carry = CarryReader(codec)
+        self._part = 0
+        self._unit = -1
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit was read."""
+        return self._grammar.state == ENDED
+
+    def feed(self, chunk: Chunk, out: list[Event]) -> None:
+        """Read one chunk."""
+        self._drain(chunk, out, at_end=False)
+
+    def close(self, out: list[Event]) -> None:
+        """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
+        self._drain(None, out, at_end=True)
+        if not self.ended:
+            raise self._truncated()
+
+    def _truncated(self) -> TruncatedStream:
+        error = TruncatedStream("the input ended without a terminal unit")
+        error.locate(format=self._format, unit=self._unit + 1, state=self._decoder.state)
+        return error
+
+    def _drain(self, chunk: Chunk, out: list[Event], *, at_end: bool) -> None:
+        frames: list[Frame] = []
+        failure: TranslateError | None = None
+        try:
+            if at_end:
+                self._reader.close(frames)
+            else:
+                self._reader.feed(chunk, frames)
+        except TranslateError as error:
+            error.locate(format=self._format, unit=self._unit + 1 + sum(f.data is not None for f in frames))
+            error.locate(state=self._decoder.state)
+            failure = error
+        for frame in frames:
+            self._frame(frame, out)
+        if failure is not None:
+            raise failure
+        if self._reader.ended and not self.ended:
+            raise self._truncated()
+
+    def _frame(self, frame: Frame, out: list[Event]) -> None:
+        options = self._options
+        try:
+            events: list[Event] = [Ping() for _ in range(frame.pings)]
+            if frame.data is not None:
+                self._unit += 1
+                options.unit = self._unit
+                unit, carry = self._load(frame)
+                if unit is None:
+                    self._unit -= 1
+                    return
+                if not frame.whole:
+                    options.repair("end of input", "the last unit lacks its blank line or line end")
+                events += self._meaning(unit, frame, carry)
+            elif frame.carries:
+                options.unit = self._unit + 1
+                events += self._apply([], self._beside(frame))
+            self._check(events)
+        except TranslateError as error:
+            index = self._unit if frame.data is not None else self._unit + 1
+            error.locate(
+                format=self._format,
+                unit=max(index, 0),
+                offset=frame.offset,
+                state=self._decoder.state,
+                excerpt=excerpt(frame.data) if frame.data is not None else None,
+            )
+            raise
+        out += events
+
+    def _load(self, frame: Frame) -> tuple[JsonObject | None, JsonObject | None]:
+        """The unit and its carry. An unfinished unit at the end of input is none."""
+        data = frame.data
+        try:
+            unit = data if isinstance(data, dict) else self._json(data)
+        except DecodeError:
+            if frame.whole:
+                raise
+            return None, None
+        if not isinstance(unit, dict):
+            if not frame.whole:
+                return None, None
+            raise DecodeError(f"a unit is an object, not {type(unit).__name__}")
+        return self._split(unit, frame)
+
+    def _json(self, data: bytes | None) -> Any:
+        assert data is not None
+        limits = self._options.limits
+        if self._options.strict:
+            return jsontext.loads(data, limits.nesting)
+        try:
+            return jsontext.loads(data, limits.nesting)
+        except DecodeError:
+            repaired = data.decode("utf-8", "replace").encode()
+            if repaired == data:
+                raise
+            self._options.repair("utf-8", "bytes that are not UTF-8 were replaced")
+            return jsontext.loads(repaired, limits.nesting)
+
+    def _split(self, unit: JsonObject, frame: Frame) -> tuple[JsonObject, JsonObject | None]:
+        carry = self._beside(frame)
+        inside = unit.get("carry")
+        if not isinstance(inside, dict):
+            return unit, carry
+        unit = {k: v for k, v in unit.items() if k != "carry"}
+        if "member" in inside:
+            unit["carry"] = inside["member"]
+        limit = self._options.limits.carry
+        if isinstance(frame.data, bytes) and len(frame.data) > limit and len(jsontext.dumps(inside)) > limit:
+            self._fault(CarryError("the carry is too large", expected=f"at most {limit} bytes"))
+            return unit, carry
+        if carry is not None:
+            self._fault(CarryError("a unit with two carries", expected="one"))
+            return unit, carry
+        return unit, jsontext.from_strict(inside)
+
+    def _beside(self, frame: Frame) -> JsonObject | None:
+        """The carry in the comments of an SSE block. A comment that only looks like one is a comment."""
+        found: list[JsonObject] = []
+        for text in frame.carries:
+            if len(text) > self._options.limits.carry:
+                self._fault(CarryError("the carry is too large", expected=f"at most {self._options.limits.carry} bytes"))
+                continue
+            try:
+                value = jsontext.loads_strict(text, self._options.limits.nesting)
+            except DecodeError:
+                continue
+            except LimitExceeded as error:
+                self._fault(CarryError(f"the carry passes a limit: {error.what}"))
+                continue
+            if isinstance(value, dict):
+                found.append(value)
+        if len(found) > 1:
+            self._fault(CarryError("a unit with two carries", expected="one"))
+        return found[0] if found else None
+
+    def _meaning(self, unit: JsonObject, frame: Frame, carry: JsonObject | None) -> list[Event]:
+        if self._grammar.state == ENDED:
+            raise GrammarError("a unit after the terminal one", expected="nothing")
+        if self._watch is not None:
+            self._watch(self._unit, unit)
+        said = self._decoder.decode(unit, frame.name)
+        if carry is None:
+            return said
+        return self._apply(said, carry)
+
+    def _apply(self, said: list[Event], carry: JsonObject | None) -> list[Event]:
+        if carry is None:
+            return said
+        try:
+            events = self._carry.read(said, carry)
+        except CarryError as error:
+            self._fault(error)
+            return said
+        self._carry.ended(events)
+        self._decoder.meant(events)
+        return events
+
+    def _fault(self, error: CarryError) -> None:
+        """A carry that is wrong: an error in strict mode, ignored and reported otherwise."""
+        if self._options.strict:
+            raise error
+        self._options.repair("carry", f"ignored: {error.what}")
+
+    def _check(self, events: Sequence[Event]) -> None:
+        try:
+            self._grammar.check(events)
+        except CodecError as error:
+            if not self._carry.used:
+                raise
+            raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
+        for event in events:
+            if type(event) is Append:
+                self._part += len(event.data)
+                if self._part > self._options.limits.part:
+                    raise LimitExceeded("part", self._options.limits.part)
+            elif type(event) is Open:
+                self._part = 0
+
+
+class UnitSink:
+    """Where an encoder puts its units: adds the carry or not, notes and refuses losses, lays the units out."""
+
+    def __init__(self, codec: Codec, writer: Writer, options: Options, loss: LossPolicy) -> None:
+        self._name = codec.name
+        self._writer = writer
+        self._options = options
+        self._loss = loss
+        self._weigh = loss != "drop" or options.report is not None
+        self._first = True
+        self.out: list[Any] = []
+
+    @property
+    def pending(self) -> list[JsonObject]:
+        """Carries that wait for a unit to ride on."""
+        return self._writer.pending
+
+    def put(
+        self,
+        unit: JsonObject | None,
+        name: str | None,
+        said: Sequence[Event],
+        meant: Sequence[Event],
+        *,
+        made_up: bool = False,
+        later: Iterable[str] = (),
+    ) -> None:
+        carry: JsonObject | None = None
+        if self._weigh:
+            carry = compose(said, meant, self._name, made_up=made_up)
+            if carry:
+                self._note(carry, later)
+                if self._loss != "carry":
+                    carry = None
+                elif self._first:
+                    carry = {"v": 1, **carry}
+                    self._first = False
+        self._writer.write(unit, name, carry, self.out)
+
+    def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
+        options = self._options
+        if options.report is None and self._loss != "raise":
+            return
+        for field, reason, content in losses(carry, self._name, later):
+            if options.report is not None:
+                options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
+            if content and self._loss == "raise":
+                raise LossError(f"{reason}, and loss='raise'", field=field)
+
+    def native(self, unit: JsonObject, name: str | None = None) -> None:
+        self._writer.write(unit, name, None, self.out)
+
+    def ping(self) -> None:
+        self._writer.ping(self.out)
+
+    def end(self) -> None:
+        self._writer.end(self.out)

@@ -1,0 +1,273 @@
+"""JSON, exactly: the one place that reads and writes it.
+
+Policy:
+
+1. ``orjson`` first. What it refuses is read by the exact path (the standard library): integers beyond 64 bits, lone
+   surrogate escapes, ``NaN``, ``Infinity``, numbers beyond a double.
+2. ``orjson`` reads an integer beyond 64 bits as a float without a word. Whoever takes a float or a nested value from
+   a unit must have it through :func:`loads`; only a unit whose members are all text, small integers or null may be
+   read by ``orjson.loads`` alone. :func:`doubtful` tells.
+3. A number beyond a double keeps its spelling (:class:`Beyond`).
+4. Writing is compact, without escapes but those that JSON demands, and U+0085, U+2028 and U+2029, which break the
+   lines of some readers. ``orjson`` writes NaN as ``null`` without a word, so a value with a ``null`` in its text
+   is looked through. What it cannot write goes through the exact path.
+5. Nesting beyond the limit is refused before it is read.
+6. Strict text (the carry, ``events-jsonl``) holds no ``NaN``: a number that JSON has not is ``{"$number": "NaN"}``,
+   and a member whose name begins with ``$`` gets one more ``$``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from json.encoder import encode_basestring
+from typing import Any
+
+import orjson
+
+from .errors import DecodeError, LimitExceeded, excerpt
+
+NESTING = 256
+_LONG = re.compile(rb"\d{19}")
+_BRACKETS = re.compile(rb'"(?:[^"\\]+|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_CONTROL = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
+_SEPARATORS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+
+
+class Beyond(float):
+    """A number beyond a double, ``inf`` to arithmetic, that keeps its spelling."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Beyond:
+        self = super().__new__(cls, text)
+        self.text = text
+        return self
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    return Beyond(text) if math.isinf(value) else value
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise LimitExceeded("digits", 4300, what=f"an integer of {len(text)} digits") from None
+
+
+_EXACT = json.JSONDecoder(parse_float=_float, parse_int=_integer)
+
+
+def doubtful(raw: bytes) -> bool:
+    """Whether ``orjson`` may have changed a number of ``raw`` without a word."""
+    return _LONG.search(raw) is not None
+
+
+def loads(raw: bytes, nesting: int = NESTING) -> Any:
+    """The value of one JSON text in UTF-8.
+
+    Raises :class:`DecodeError` for bytes that are not UTF-8 or not JSON, and :class:`LimitExceeded` for more than
+    ``nesting`` levels or an integer of more than 4,300 digits.
+    """
+    if raw.count(b"[") + raw.count(b"{") > nesting:
+        check_nesting(raw, nesting)
+    if _LONG.search(raw) is None:
+        try:
+            return orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            pass
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(raw, error) from None
+    return loads_text(text)
+
+
+def loads_text(text: str) -> Any:
+    """The exact path: as the standard library reads it, white space around the value allowed."""
+    try:
+        return _EXACT.decode(text)
+    except json.JSONDecodeError as error:
+        raise DecodeError(f"not JSON: {error.msg} at character {error.pos}", excerpt=excerpt(text)) from None
+    except RecursionError:
+        raise LimitExceeded("nesting", NESTING) from None
+
+
+def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
+    """The error for bytes that are not UTF-8."""
+    what = f"byte 0x{raw[error.start]:02x} at position {error.start} of the unit is not UTF-8"
+    return DecodeError(what, excerpt=excerpt(raw[max(0, error.start - 40) :]))
+
+
+def check_nesting(raw: bytes, limit: int) -> None:
+    """Raises :class:`LimitExceeded` where ``raw`` nests deeper than ``limit`` levels."""
+    depth = 0
+    for match in _BRACKETS.finditer(raw):
+        token = match[0]
+        if token in b"[{":
+            depth += 1
+            if depth > limit:
+                raise LimitExceeded("nesting", limit)
+        elif token in b"]}":
+            depth -= 1
+
+
+def dumps(value: Any) -> bytes:
+    """The compact JSON text of ``value`` in UTF-8, every number and code unit as it is (policy 4)."""
+    try:
+        out = orjson.dumps(value)
+    except TypeError:
+        return _exact(value).encode("utf-8")
+    if b"null" in out and _has_unreal(value):
+        return _exact(value).encode("utf-8")
+    return out if out.isascii() else escape_separators(out)
+
+
+def escape_separators(out: bytes) -> bytes:
+    """Text of JSON with the line separators that some readers split at escaped."""
+    for raw, escaped in _SEPARATORS:
+        out = out.replace(raw, escaped)
+    return out
+
+
+def dumps_strict(value: Any) -> bytes:
+    """As :func:`dumps`, and strict JSON whatever the value holds (policy 6)."""
+    return dumps(to_strict(value))
+
+
+def loads_strict(raw: bytes, nesting: int = NESTING) -> Any:
+    """The reverse of :func:`dumps_strict`."""
+    return from_strict(loads(raw, nesting))
+
+
+def to_strict(value: Any) -> Any:
+    """``value`` with the numbers that JSON has not written as objects; itself where nothing is to be done."""
+    if type(value) is dict:
+        new = {("$" + k if k[:1] == "$" else k): to_strict(v) for k, v in value.items()}
+        return new if any(a is not b for a, b in zip(new.values(), value.values(), strict=True)) or any(
+            k[:1] == "$" for k in value
+        ) else value
+    if type(value) is list:
+        items = [to_strict(v) for v in value]
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$number": _number(value)}
+    return value
+
+
+def from_strict(value: Any) -> Any:
+    """The reverse of :func:`to_strict`."""
+    if type(value) is dict:
+        if len(value) == 1 and isinstance(spelling := value.get("$number"), str):
+            try:
+                return _float(spelling) if spelling[-1:].isdigit() else float(spelling)
+            except ValueError:
+                raise DecodeError(f"{spelling[:40]!r} is no number") from None
+        return {(k[1:] if k[:2] == "$$" else k): from_strict(v) for k, v in value.items()}
+    if type(value) is list:
+        return [from_strict(v) for v in value]
+    return value
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality as JSON values: 1 is not 1.0 nor true, NaN is NaN, text is compared by code unit."""
+    if type(a) is not type(b):
+        return isinstance(a, float) and isinstance(b, float) and _number(a) == _number(b)
+    if type(a) is dict:
+        return len(a) == len(b) and all(k in b and same(v, b[k]) for k, v in a.items())
+    if type(a) is list:
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float):
+        return _number(a) == _number(b)
+    if type(a) is str:
+        return bool(a == b) or units(a) == units(b)
+    return bool(a == b)
+
+
+def units(text: str) -> bytes:
+    """The UTF-16 code units of ``text``: what JSON text is made of, lone surrogates included."""
+    return text.encode("utf-16-le", "surrogatepass")
+
+
+def whole(text: str) -> str:
+    """``text`` with surrogate pairs that were joined from two fragments made one character."""
+    if text.isascii():
+        return text
+    return units(text).decode("utf-16-le", "surrogatepass")
+
+
+def _number(value: float) -> str:
+    if isinstance(value, Beyond):
+        return value.text
+    if value != value:
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return float.__repr__(value)
+
+
+def _has_unreal(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, float) and not math.isfinite(top):
+            return True
+        if type(top) is dict:
+            stack.extend(top.values())
+        elif type(top) in (list, tuple):
+            stack.extend(top)
+    return False
+
+
+def _exact(value: Any) -> str:
+    """The exact writer, without recursion: a stack of iterators and of what closes them."""
+    out: list[str] = []
+    stack: list[tuple[Any, str]] = []
+    pending: Any = value
+    while True:
+        if type(pending) is dict:
+            out.append("{")
+            stack.append((iter(pending.items()), "}"))
+        elif type(pending) in (list, tuple):
+            out.append("[")
+            stack.append((iter(pending), "]"))
+        else:
+            out.append(_scalar(pending))
+        while stack:
+            items, closing = stack[-1]
+            try:
+                item = next(items)
+            except StopIteration:
+                out.append(closing)
+                stack.pop()
+                continue
+            if out[-1] not in "[{":
+                out.append(",")
+            if closing == "}":
+                out.append(_string(item[0]) + ":")
+                item = item[1]
+            pending = item
+            break
+        else:
+            return "".join(out)
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return _number(value)
+    raise DecodeError(f"a value of type {type(value).__name__} has no JSON form")
+
+
+def _string(text: str) -> str:
+    return _CONTROL.sub(lambda m: f"\\u{ord(m[0]):04x}", encode_basestring(whole(text)))

@@ -1,0 +1,21 @@
+"""The typed limits that bound memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what a stream may make the library hold. Passing one raises :class:`translate.LimitExceeded`.
+
+    ``unit``     bytes of one wire unit (a line, an event's block, an array's element)
+    ``part``     characters, bytes or vector elements of one open part
+    ``nesting``  levels of arrays and objects in one unit, and in a call's arguments
+    ``carry``    bytes of one carry; one over it is an error in strict mode and ignored otherwise
+    """
+
+    unit: int = 256 * 1024 * 1024
+    part: int = 1024 * 1024 * 1024
+    nesting: int = 256
+    carry: int = 256 * 1024 * 1024

@@ -1,0 +1,119 @@
+"""Losses: what a target cannot say natively, classed, and the report that collects them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from .carry import RESERVED
+from .events import JsonObject
+
+LossPolicy: TypeAlias = Literal["carry", "drop", "raise"]
+ErrorPolicy: TypeAlias = Literal["raise", "encode"]
+
+_CONTENT_KINDS = frozenset({"inline_data", "inline_thinking", "embedding", "server_tool_call", "server_tool_result"})
+_CONTENT_FIELDS = frozenset({"state", "reason", "text", "bytes", "vector"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing a report says.
+
+    ``unit``: index of the source's wire unit, ``None`` for what holds of the whole stream; ``field``: what it is
+    about; ``reason``: a sentence; ``content``: whether the assembled message is concerned; ``carried``: whether a
+    carry holds it (a native reader of the target does not see it).
+    """
+
+    unit: int | None
+    field: str
+    reason: str
+    content: bool = False
+    carried: bool = False
+
+
+@dataclass(slots=True)
+class Report:
+    """Collects what a conversion did, for any loss policy. Give a fresh one to each conversion.
+
+    ``predicted`` is filled before the first unit: what the target could not say of such a source. ``losses``: what
+    it did not say natively, unit by unit. ``guesses`` and ``repairs``: what was assumed and what was mended.
+    At most ``limit`` findings of each kind are kept; ``counts`` has the number of all by ``(list, field)``.
+    """
+
+    limit: int = 10_000
+    predicted: list[Finding] = field(default_factory=list)
+    losses: list[Finding] = field(default_factory=list)
+    guesses: list[Finding] = field(default_factory=list)
+    repairs: list[Finding] = field(default_factory=list)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, kind: Literal["predicted", "losses", "guesses", "repairs"], finding: Finding) -> None:
+        """Keep a finding, up to the limit, and count it."""
+        kept: list[Finding] = getattr(self, kind)
+        if len(kept) < self.limit:
+            kept.append(finding)
+        self.counts[kind, finding.field] += 1
+
+    @property
+    def hidden(self) -> list[Finding]:
+        """What travels in the carry, unseen by native readers of the target."""
+        return [finding for finding in self.losses if finding.carried]
+
+
+def losses(carry: JsonObject, target: str, later: Iterable[str] = ()) -> list[tuple[str, str, bool]]:
+    """The losses that a carry makes good, as ``(field, reason, is content)``.
+
+    ``later``: members that the target says natively further on.
+    """
+    out: list[tuple[str, str, bool]] = []
+    for entry in carry.get("events", ()):
+        if isinstance(entry, int):
+            out.append(("fragments", f"{target} says the whole at once", False))
+        elif isinstance(entry, dict) and "event" in entry:
+            out.append(_unsaid(entry, target))
+        elif isinstance(entry, dict):
+            out += _changes(entry, target, frozenset(later))
+    out += [
+        (f"{name} residue", f"{target} has no place for what only {name} says of the unit", False)
+        for name in carry
+        if name not in RESERVED
+    ]
+    return out
+
+
+def _unsaid(entry: JsonObject, target: str) -> tuple[str, str, bool]:
+    name = entry["event"]
+    reason = f"{target} has no native form of this {name!r}"
+    if name == "open":
+        return entry["kind"], f"{target} has no native form of a part of kind {entry['kind']!r}", _is_content(entry)
+    return name, reason, name == "annotate" or (name == "append" and _grows_unsayable(entry))
+
+
+def _is_content(entry: JsonObject) -> bool:
+    return entry["kind"] in _CONTENT_KINDS
+
+
+def _grows_unsayable(entry: JsonObject) -> bool:
+    return "bytes" in entry or "vector" in entry or "state" in entry
+
+
+def _changes(entry: JsonObject, target: str, later: frozenset[str]) -> list[tuple[str, str, bool]]:
+    changed: list[str] = [key for key in entry if key not in ("as", "length")]
+    blank = entry["as"] == "append" and not str(entry.get("text", "x")).strip()
+    return [
+        (f"{entry['as']}.{key}", _reason(key, target), key in _CONTENT_FIELDS and key not in later and not blank)
+        for key in changed
+    ] or [("fragments", f"{target} says the whole at once", False)]
+
+
+def _reason(key: str, target: str) -> str:
+    return f"{target} has no native place for {key!r} here"
+
+
+def describe(value: Any) -> str:
+    """A finding as one line."""
+    where = "stream" if value.unit is None else f"unit {value.unit}"
+    marks = "".join([", content" if value.content else "", ", carried" if value.carried else ""])
+    return f"{where}: {value.field}: {value.reason}{marks}"

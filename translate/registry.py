@@ -1,0 +1,94 @@
+"""Names of formats → codecs, found when first asked for.
+
+Every codec, the built-in ones too, comes through the entry-point group ``translate.codecs`` (``name =
+"module:OBJECT"``, the name being the codec's) or through :func:`register`. A name never changes its meaning: two
+codecs with one name are an error, never an overwrite.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib.metadata import EntryPoint, entry_points
+
+from .carry import RESERVED
+from .codec import Codec
+from .errors import CodecError, UnknownFormat
+from .shapes import Shape
+
+GROUP = "translate.codecs"
+
+_registered: dict[str, Codec] = {}
+_found: dict[str, EntryPoint] | None = None
+
+
+def register(codec: Codec) -> None:
+    """Add a codec for this process. Raises :class:`CodecError` where its name is taken or cannot be one."""
+    _check(codec, codec.name)
+    if codec.name in _registered or codec.name in _entry_points():
+        raise CodecError(f"a codec named {codec.name!r} exists already")
+    _registered[codec.name] = codec
+
+
+def codec(name: str) -> Codec:
+    """The codec of that name, or of a format of that name. Raises :class:`UnknownFormat`, :class:`CodecError`."""
+    return resolve(name)[0]
+
+
+def formats() -> list[str]:
+    """The names of all formats, sorted."""
+    return sorted(
+        _format(name, suffix) for name in {*_registered, *_entry_points()} for suffix in _load(name).shapes
+    )
+
+
+def resolve(format: str) -> tuple[Codec, Shape]:
+    """The codec and the shape that a format's name says."""
+    name = format
+    while True:
+        if name in _registered or name in _entry_points():
+            found = _load(name)
+            shape = found.shapes.get(format[len(name) + 1 :])
+            if shape is not None:
+                return found, shape
+        name, dash, _ = name.rpartition("-")
+        if not dash:
+            break
+    known = formats()
+    raise UnknownFormat(format, known, next(iter(difflib.get_close_matches(format, known, 1, 0.5)), None))
+
+
+def _format(name: str, suffix: str) -> str:
+    return f"{name}-{suffix}" if suffix else name
+
+
+def _load(name: str) -> Codec:
+    if name not in _registered:
+        entry = _entry_points()[name]
+        try:
+            loaded = entry.load()
+        except Exception as error:
+            raise CodecError(f"the codec {name!r} ({entry.value}) cannot be loaded: {error}") from error
+        _check(loaded, name)
+        _registered[name] = loaded
+    return _registered[name]
+
+
+def _check(codec: object, name: str) -> None:
+    if not isinstance(codec, Codec):
+        raise CodecError(f"the codec {name!r} is no translate.Codec but {type(codec).__name__}")
+    if codec.name != name:
+        raise CodecError(f"the codec {codec.name!r} is registered under another name, {name!r}")
+    if not name or name in RESERVED - {"events"} or not name.replace("-", "").replace("_", "").isalnum():
+        raise CodecError(f"{name!r} cannot be the name of a codec")
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    global _found
+    if _found is None:
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=GROUP):
+            other = found.setdefault(entry.name, entry)
+            if other.value != entry.value:
+                raise CodecError(f"two codecs are named {entry.name!r}: {other.value} and {entry.value}")
+        _found = found
+    return _found

@@ -1,0 +1,91 @@
+"""Objects: one Python dict a unit. As input also bytes and text, whose shape the first bytes tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import jsontext
+from ..errors import DecodeError, excerpt
+from ..events import JsonObject
+from ..limits import Limits
+from . import Chunk, Frame, Reader, octets
+from .array import ArrayReader
+from .lines import LinesReader, RidingWriter
+from .sse import SseReader
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class ObjectsReader:
+    """Reads dicts, or whatever bytes turn out to be: ``{`` opens JSON lines, ``[`` an array, anything else is SSE."""
+
+    def __init__(self, limits: Limits, sse: Callable[[], SseReader]) -> None:
+        self._limits = limits
+        self._sse = sse
+        self._bytes: Reader | None = None
+        self._head = b""
+        self._objects = False
+
+    @property
+    def ended(self) -> bool:
+        return self._bytes is not None and self._bytes.ended
+
+    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
+        if isinstance(chunk, dict):
+            if self._bytes is not None or self._head:
+                raise DecodeError("an object among bytes", expected="bytes")
+            self._objects = True
+            out.append(Frame(chunk))
+            return
+        if not isinstance(chunk, (str, bytes, bytearray, memoryview)):
+            raise DecodeError(f"a unit is an object, not {type(chunk).__name__}", excerpt=excerpt(chunk))
+        if self._objects:
+            raise DecodeError("bytes among objects", expected="an object", excerpt=excerpt(chunk))
+        data = octets(chunk)
+        if self._bytes is None:
+            data = self._head + data
+            self._head = b""
+            self._bytes = self._recognise(data)
+            if self._bytes is None:
+                self._head = data
+                return
+        self._bytes.feed(data, out)
+
+    def close(self, out: list[Frame]) -> None:
+        if self._bytes is not None:
+            self._bytes.close(out)
+
+    def _recognise(self, data: bytes) -> Reader | None:
+        if _BOM.startswith(data[:3]) and len(data) < 3:
+            return None
+        first = data.removeprefix(_BOM).lstrip(b" \t\r\n")[:1]
+        if not first:
+            return None
+        if first == b"{":
+            return LinesReader(self._limits)
+        return ArrayReader(self._limits) if first == b"[" else self._sse()
+
+
+class ObjectsWriter(RidingWriter):
+    """Writes dicts."""
+
+    def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
+        unit, carry = self.riding(unit, carry)
+        if unit is not None:
+            out.append({**unit, "carry": jsontext.to_strict(carry)} if carry else unit)
+
+
+class Objects:
+    """The shape of Python objects. ``done``: the SSE end marker of the codec, for input that turns out to be SSE."""
+
+    objects = True
+
+    def __init__(self, done: bytes | None = None) -> None:
+        self._done = done
+
+    def reader(self, limits: Limits, strict: bool) -> ObjectsReader:
+        return ObjectsReader(limits, lambda: SseReader(limits, strict, self._done))
+
+    def writer(self) -> ObjectsWriter:
+        return ObjectsWriter()

@@ -1,0 +1,280 @@
+"""The sans-I/O core: one stream of one format in, another format out."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .codec import Options
+from .engine import Source, UnitSink
+from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
+from .events import Event, Failure, Finish, JsonObject, Model, Ping
+from .grammar import ENDED, Grammar
+from .limits import Limits
+from .loss import ErrorPolicy, Finding, LossPolicy, Report
+from .registry import resolve
+from .shapes import Chunk
+
+ENCODED_CODE = 502
+"""The code of a failure that is our own or a source's (an end without a terminal unit among them)."""
+_PREVIEW = 200
+
+
+def now() -> int:
+    """The default clock: milliseconds of Unix time."""
+    return time.time_ns() // 1_000_000
+
+
+def as_model(model: Model | Mapping[str, str | None] | str | None) -> Model:
+    """The ``model`` option as a :class:`Model`: one, a mapping of its fields, or just its name."""
+    if model is None:
+        return Model()
+    if isinstance(model, str):
+        return Model(name=model)
+    return model if isinstance(model, Model) else Model(**model)
+
+
+def make_options(
+    model: Model | Mapping[str, str | None] | str | None = None,
+    clock: Callable[[], int] | None = None,
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Options:
+    """The options of one conversion as codecs see them."""
+    return Options(as_model(model), clock or now, strict, limits or Limits(), report)
+
+
+class Writing:
+    """The half of a translation behind the grammar: events in, output units out."""
+
+    def __init__(self, dst: str, options: Options, loss: LossPolicy) -> None:
+        codec, shape = resolve(dst)
+        self.format = dst
+        self.codec = codec
+        self.objects = shape.objects
+        options.objects = shape.objects
+        writer = shape.writer()
+        self.joined = writer.joined
+        self.sink = UnitSink(codec, writer, options, loss)
+        self._encoder = codec.encoder(self.sink, options)
+        self.ended = False
+
+    def encode(self, event: Event) -> None:
+        """One event of the grammar; what it lets be said is in the sink's ``out``."""
+        if type(event) is Ping:
+            self.sink.ping()
+            return
+        self._encoder.encode(event)
+        if type(event) in (Finish, Failure):
+            self.ended = True
+            self.sink.end()
+
+
+class Machine(ABC):
+    """What the skins drive: one stream, in steps.
+
+    Each call returns the output that the input so far makes sayable. An error that is met after output was made is
+    kept and raised by the next call; it is raised by every call after that too.
+    """
+
+    def __init__(self, *, joined: bool) -> None:
+        self.joined = joined
+        """Whether the output is bytes, whose units may be joined."""
+        self.error: Exception | None = None
+        """The error that the next call raises."""
+        self.finished = False
+        """Whether nothing more is to be read."""
+
+    @abstractmethod
+    def _read(self, data: Any, out: list[Any]) -> None:
+        """Take one chunk; ``out`` gets the output, also where this raises."""
+
+    @abstractmethod
+    def _end(self, out: list[Any]) -> None:
+        """Take the end of input."""
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        """What becomes of an error: an error to raise, or ``None`` where the output says it."""
+        return error
+
+    def feed(self, data: Any) -> list[Any]:
+        """Read one chunk: bytes or text for byte formats, one unit for object formats."""
+        return self._step(lambda out: self._read(data, out))
+
+    def close(self) -> list[Any]:
+        """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
+        return self._step(self._end, last=True)
+
+    def fail(self, error: Exception) -> list[Any]:
+        """The source itself raised ``error``."""
+
+        def broken(out: list[Any]) -> None:
+            raise error
+
+        return self._step(broken, last=True)
+
+    def _step(self, take: Callable[[list[Any]], None], *, last: bool = False) -> list[Any]:
+        if self.error is not None:
+            raise self.error
+        if self.finished:
+            return []
+        self.finished = last
+        out: list[Any] = []
+        try:
+            take(out)
+        except Exception as error:
+            self.finished = True
+            self.error = self._meet(error, out)
+            if self.error is not None and not out:
+                raise self.error from None
+        return out
+
+
+class Translator(Machine):
+    """Translates one stream, sans I/O.
+
+    Call :meth:`feed` with each chunk of input, in order, then :meth:`close` once. Both return units of the target,
+    ``bytes`` or objects: all that the input so far makes sayable. An error that is met after output was made is kept
+    and raised by the next call, and by every call after that.
+
+    ``errors="raise"``: a failure that the stream itself reports is raised as :class:`UpstreamFailure`, other errors
+    as they are. ``errors="encode"``: the output ends in the target's own failure unit instead, and what is fed after
+    that is not read. Units after the terminal one raise in both.
+    """
+
+    def __init__(
+        self,
+        src: str,
+        dst: str,
+        *,
+        model: Model | Mapping[str, str | None] | str | None = None,
+        clock: Callable[[], int] | None = None,
+        loss: LossPolicy = "carry",
+        errors: ErrorPolicy = "raise",
+        strict: bool = True,
+        limits: Limits | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
+        _one_of("loss", loss, "carry", "drop", "raise")
+        _one_of("errors", errors, "raise", "encode")
+        options = make_options(model, clock, strict, limits, report)
+        codec, shape = resolve(src)
+        self._writing = Writing(dst, options, loss)
+        self._source = Source(codec, shape, src, options)
+        self._encode_errors = errors == "encode"
+        super().__init__(joined=self._writing.joined)
+        if report is not None:
+            _predict(report, codec, self._writing.codec, loss)
+
+    def _read(self, data: Chunk, out: list[Any]) -> None:
+        self._translate(lambda events: self._source.feed(data, events), out)
+
+    def _end(self, out: list[Any]) -> None:
+        self._translate(self._source.close, out)
+
+    def _translate(self, read: Callable[[list[Event]], None], out: list[Any]) -> None:
+        self._writing.sink.out = out
+        events: list[Event] = []
+        try:
+            read(events)
+        finally:
+            # what came before an error is delivered; an error of the encoder is the earlier one
+            for event in events:
+                if type(event) is Failure and not self._encode_errors:
+                    raise UpstreamFailure(event.code, event.message, event.kind, event.details)
+                self._writing.encode(event)
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        """Say an error in the target's own words, or have it raised."""
+        self._writing.sink.out = out
+        if self._encode_errors and not self._writing.ended:
+            try:
+                self._writing.encode(failure_of(error))
+                return None
+            except TranslateError as raised:
+                error = raised
+        if isinstance(error, TranslateError):
+            error.pending = list(self._writing.sink.pending)
+            error.locate(format=self._writing.format)
+        return error
+
+
+def failure_of(error: BaseException) -> Failure:
+    """The failure that an error becomes under ``errors="encode"``."""
+    message = str(error) or type(error).__name__
+    if isinstance(error, ToolArgumentsError):
+        details: JsonObject = {
+            "tool_name": error.name,
+            "tool_call_id": error.id,
+            "raw_arguments_length": len(error.raw),
+            "raw_arguments_preview": error.raw[:_PREVIEW],
+        }
+        return Failure(ENCODED_CODE, message, "ToolArgumentsError", details)
+    return Failure(ENCODED_CODE, message, type(error).__name__)
+
+
+def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
+    """What a stream of ``src`` may hold that ``dst`` cannot say: known before the first unit."""
+    if src.name == dst.name:
+        return
+    content = frozenset({"inline_data", "inline_thinking", "embedding", "annotate", "state"})
+    carried = loss == "carry"
+    for word in sorted(src.says - dst.says):
+        reason = f"{dst.name} has no native form of {word!r}"
+        report.add("predicted", Finding(None, word, reason, word in content, carried))
+    for word, reason in src.only.items():
+        report.add("predicted", Finding(None, word, reason, False, carried))
+
+
+class EventReader(Machine):
+    """Input to events, checked: the first half of a translation by itself. Its output is events."""
+
+    def __init__(self, src: str, options: Options) -> None:
+        codec, shape = resolve(src)
+        self._source = Source(codec, shape, src, options)
+        super().__init__(joined=False)
+
+    def _read(self, data: Chunk, out: list[Any]) -> None:
+        self._source.feed(data, out)
+
+    def _end(self, out: list[Any]) -> None:
+        self._source.close(out)
+
+
+class EventWriter(Machine):
+    """Events to output, checked: the second half of a translation by itself. Its input is events."""
+
+    def __init__(self, dst: str, options: Options, loss: LossPolicy) -> None:
+        _one_of("loss", loss, "carry", "drop", "raise")
+        self._writing = Writing(dst, options, loss)
+        self._grammar = Grammar()
+        self._options = options
+        super().__init__(joined=self._writing.joined)
+
+    def _read(self, data: Event, out: list[Any]) -> None:
+        self._writing.sink.out = out
+        self._options.unit += 1
+        try:
+            self._grammar.check((data,))
+            self._writing.encode(data)
+        except TranslateError as error:
+            error.locate(unit=self._options.unit)
+            raise
+
+    def _end(self, out: list[Any]) -> None:
+        if self._grammar.state != ENDED:
+            raise TruncatedStream("the events ended without a finish or a failure", expected=self._grammar.expected())
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        if isinstance(error, TranslateError):
+            error.locate(format="events", state=self._grammar.state)
+        return error
+
+
+def _one_of(option: str, value: str, *allowed: str) -> None:
+    if value not in allowed:
+        raise ValueError(f"{option} is one of {', '.join(map(repr, allowed))}, not {value!r}")
