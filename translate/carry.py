@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from . import jsontext
 from .errors import CarryError, DecodeError
-from .event_json import data_member, from_members, members, to_json
+from .event_json import data_member, from_members, members
 from .events import (
     EVENTS,
     NAMES,
@@ -116,7 +116,7 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
 
 def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
     """The entries (rule 3) that turn ``said`` into ``meant``, or ``None`` where they are equal but for residues."""
-    if len(said) == len(meant) and all(_equal(s, m) for s, m in zip(said, meant, strict=True)):
+    if len(said) == len(meant) and all(same_event(s, m) for s, m in zip(said, meant, strict=True)):
         return None
     appends = [event for event in said if type(event) is Append]
     grown = [event.data for event in meant if type(event) is Append]
@@ -142,7 +142,8 @@ def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
     return entries
 
 
-def _equal(a: Event, b: Event) -> bool:
+def same_event(a: Event, b: Event) -> bool:
+    """Equality but for residues, as JSON values."""
     return type(a) is type(b) and jsontext.same(members(a), members(b))
 
 
@@ -172,7 +173,18 @@ def _state_json(state: State) -> JsonObject:
 def _changed(said: Event, meant: Event) -> Any:
     name, a, b = NAMES[type(said)], members(said), members(meant)
     change = {k: b.get(k) for k in {**a, **b} if not jsontext.same(a.get(k), b.get(k))}
+    if "usage" in change:
+        change["usage"] = _usage_change(a["usage"], b["usage"])
     return {"as": name, **change} if change else name
+
+
+def _usage_change(said: JsonObject, meant: JsonObject) -> JsonObject:
+    """The counts that differ, each with the sum it is part of, so that a reader can tell whether that was changed."""
+    change = {k: meant.get(k) for k in {**said, **meant} if not jsontext.same(said.get(k), meant.get(k))}
+    for part, total in (("cached_tokens", "input_tokens"), ("reasoning_tokens", "output_tokens")):
+        if change.get(part):
+            change[total] = meant.get(total)
+    return change
 
 
 # ---- reading --------------------------------------------------------------------------------------
@@ -340,6 +352,8 @@ class CarryReader:
 
     def _as(self, said: Event, entry: JsonObject) -> Event:
         changed = {k: v for k, v in entry.items() if k != "as"}
+        if isinstance(changed.get("usage"), dict):
+            changed["usage"] = {**members(said).get("usage", {}), **changed["usage"]}
         meant = from_members(NAMES[type(said)], {**members(said), **changed})
         if not self._codec.agrees(said, meant):
             raise CarryError(f"the carry's {NAMES[type(said)]!r} is not what the unit says")
@@ -420,6 +434,3 @@ def _column(name: str, column: Any, events: list[Event]) -> list[tuple[Event, Js
                 raise CarryError(f"the carry's {name!r} is no object")
             out.append((event, residue))
     return out
-
-
-__all__ = ["RESERVED", "VERSION", "CarryReader", "Speaker", "bare", "compose", "cut", "join", "script", "size", "to_json"]

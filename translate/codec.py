@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from . import patch
-from .errors import CarryError, CodecError
-from .events import Append, Event, Handover, JsonObject, Model, Open, Start, is_synthetic, made_up_by_another
+from .carry import bare, same_event
+from .errors import CarryError, CodecError, TranslateError
+from .events import Event, Foreign, Handover, JsonObject, Model, Open, Start, is_synthetic, made_up_by_another
 from .limits import Limits
 from .loss import Finding, Report
 
@@ -108,6 +109,10 @@ class Decoder(ABC):
         :class:`GrammarError`.
         """
 
+    def close(self) -> list[Event]:
+        """The input ended. What was waiting for more of it; a terminal event only where the format ends so."""
+        return []
+
     def meant(self, events: Sequence[Event]) -> None:
         """Told of the events a unit turned out to mean, where a carry had a say."""
 
@@ -144,24 +149,62 @@ class Encoder(ABC):
         """Whether ``event`` came from this codec, by a unit that someone really said."""
         return self.residue(event) is not None and not is_synthetic(event, self.name)
 
-    def restore(self, unit: JsonObject, residue: JsonObject | None) -> JsonObject:
-        """``unit`` with the residue's ``patch`` applied: the unit as it once was.
+    @abstractmethod
+    def reread(self, unit: JsonObject) -> list[Event]:
+        """What this codec's decoder makes of a unit that is about to be put here, in strict mode."""
 
-        Where the patch speaks of what is no longer there, the unit was changed: strict mode raises
-        :class:`CarryError`, lenient mode leaves the unit as it is.
+    def restore(self, unit: JsonObject, said: list[Event], meant: Sequence[Event]) -> tuple[JsonObject, list[Event]]:
+        """The unit as it once was, by the ``patch`` in the residue of the first event meant, and what it says then.
+
+        A residue comes from a carry, and a carry may not contradict: where the patched unit says other content, or
+        the patch does not fit, strict mode raises :class:`CarryError`, lenient mode leaves the unit as it is.
         """
+        residue = self.residue(meant[0])
         if residue is None or "patch" not in residue:
-            return unit
+            return unit, said
         try:
             restored = patch.apply(unit, residue["patch"])
+            if isinstance(restored, dict):
+                found = self._says(restored, said, meant)
+                if found is not None:
+                    return restored, found
+            what = "it makes a unit that says something else"
         except patch.PatchError as error:
-            if self.options.strict:
-                raise CarryError(f"the residue of {self.name!r} does not fit its unit: {error}") from None
-            self.options.repair("carry", f"a residue that does not fit its unit was left out: {error}")
-            return unit
-        if not isinstance(restored, dict):
-            raise CarryError(f"the residue of {self.name!r} makes no unit")
-        return restored
+            what = str(error)
+        self.fault(f"the residue of {self.name!r} does not fit its unit: {what}")
+        return unit, said
+
+    def _says(self, unit: JsonObject, said: list[Event], meant: Sequence[Event]) -> list[Event] | None:
+        """What a patched unit says, or ``None`` where that is not what is meant."""
+        try:
+            found = [bare(event) for event in self.reread(unit)]
+        except TranslateError:
+            return None
+        if len(found) != len(said):
+            return None
+        for now, before in zip(found, said, strict=True):
+            if type(now) is not type(before):
+                return None
+            if not same_event(now, before) and not (len(said) == 1 and self.codec.agrees(now, bare(meant[0]))):
+                return None
+        return found
+
+    def foreign(self, event: Foreign, name: str | None) -> None:
+        """Put a unit of this codec's own that has no meaning in the algebra."""
+        try:
+            found = self.reread(event.unit)
+        except TranslateError:
+            found = []
+        if [type(e) for e in found] != [Foreign]:
+            self.fault("a foreign unit that has a meaning in its own format")
+            return
+        self.sink.put(event.unit, name, [Foreign(self.name, event.unit)], [event])
+
+    def fault(self, what: str) -> None:
+        """Something that came by a carry is wrong: an error in strict mode, left out and reported otherwise."""
+        if self.options.strict:
+            raise CarryError(what)
+        self.options.repair("carry", f"left out: {what}")
 
 
 class Codec(ABC):
@@ -206,8 +249,3 @@ class Codec(ABC):
     def models(self) -> Mapping[str, type[BaseModel]]:
         """The pydantic models of the wire; ``"unit"`` is that of every unit, the base of the strict check."""
         return {}
-
-
-def fragment(event: Append) -> str:
-    """The text of an ``Append`` to a part that grows by text (the grammar has seen to it)."""
-    return event.data  # type: ignore[return-value]

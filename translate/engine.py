@@ -68,6 +68,9 @@ class Source:
     def close(self, out: list[Event]) -> None:
         """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
         self._drain(None, out, at_end=True)
+        last = self._decoder.close()
+        self._check(last)
+        out += last
         if not self.ended:
             raise self._truncated()
 

@@ -42,6 +42,9 @@ class EventsEncoder(Encoder):
     def encode(self, event: Event) -> None:
         self.handle(event)
 
+    def reread(self, unit: JsonObject) -> list[Event]:
+        return [from_json(unit)]
+
     def handle(self, event: Event) -> None:
         self.sink.native({"event": event} if self.options.objects else to_json(event))
 

@@ -190,6 +190,10 @@ class GatewayDecoder(Decoder):
     def meant(self, events: Sequence[Event]) -> None:
         self._stated += [event.state.values for event in events if type(event) is Append and event.state]
 
+    def resume(self, state: str, model: Model, stated: list[JsonObject]) -> None:
+        """Go on in a stream that others have begun; ``stated``: what the open run has said of its state."""
+        self._state, self._model, self._stated = state, model, stated
+
     def _misnamed(self, name: str, kind: str) -> None:
         if self.options.strict:
             raise DecodeError(f"the event name {name!r} disagrees with the type {kind!r}", expected="one name")
@@ -321,7 +325,8 @@ class GatewayEncoder(Encoder):
         self._native = False
         self._held: list[Event] = []
         self._state: JsonObject = {}
-        self._issuer: str | None = None
+        self._stated: list[JsonObject] = []
+        self._frames: str = OPENING
         self._handlers: dict[type[Event], Callable[[Any], None]] = {
             Append: self._on_append,
             Open: self._on_open,
@@ -353,7 +358,7 @@ class GatewayEncoder(Encoder):
         given = {name: getattr(model, name) or getattr(self.options.model, name) for name in _MODEL}
         self._model = Model(**given)
         value = {"type": "streamStart", "model": _model(self._model)}
-        self._say(value, [Start(self._model)], [meant], made_up=made_up)
+        self._say(value, [Start(_known(self._model))], [meant], made_up=made_up)
 
     def _on_start(self, event: Start) -> None:
         synthetic = self.residue(event) is not None and not self.at_home(event)
@@ -368,7 +373,7 @@ class GatewayEncoder(Encoder):
             self._native = False
             self.carried(event)
             return
-        self._head, self._state, self._issuer = event, {}, None
+        self._head, self._state, self._stated = event, {}, []
         if event.kind == "tool_call":
             self._held = [event]
         else:
@@ -391,6 +396,7 @@ class GatewayEncoder(Encoder):
                 # the state goes out with thinkingEnd
                 self._held = [event]
                 return
+            self._stated.append(state.values)
             if event.data == "":
                 self.carried(event)
                 return
@@ -411,6 +417,7 @@ class GatewayEncoder(Encoder):
         """A held state turned out not to be the run's last fragment: it is carried at its place."""
         if self._held:
             self.carried(*self._held)
+            self._stated += [e.state.values for e in self._held if type(e) is Append and e.state is not None]
             self._held = []
 
     def _on_close(self, event: Close) -> None:
@@ -451,13 +458,14 @@ class GatewayEncoder(Encoder):
     def _on_failure(self, event: Failure) -> None:
         self._flush()
         unit = _error(event)
-        said = [Failure(unit["code"], event.message)]
-        self.sink.put(self.restore(unit, self.residue(event)), "error", said, [event])
+        unit, said = self.restore(unit, [Failure(unit["code"], event.message)], [event])
+        self.sink.put(unit, "error", said, [event])
 
     def _on_foreign(self, event: Foreign) -> None:
         if event.codec == NAME and not self._held:
-            name = event.unit["value"]["type"]
-            self.sink.put(event.unit, name, [Foreign(NAME, event.unit)], [event])
+            value = event.unit.get("value")
+            kind = value.get("type") if isinstance(value, dict) else None
+            self.foreign(event, kind if isinstance(kind, str) else None)
         else:
             self._on_note(event)
 
@@ -471,14 +479,21 @@ class GatewayEncoder(Encoder):
     def _say(
         self,
         value: JsonObject,
-        said: Sequence[Event],
-        meant: Sequence[Event],
+        said: list[Event],
+        meant: list[Event],
         *,
         made_up: bool = False,
         later: Sequence[str] = (),
     ) -> None:
-        unit = self.restore(_envelope(value), self.residue(meant[0]))
-        self.sink.put(unit, value["type"], said, meant, made_up=made_up, later=later)
+        kind = value["type"]
+        unit, said = self.restore(_envelope(value), said, meant)
+        self._frames = STATES[self._frames].get(kind, self._frames)
+        self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
+
+    def reread(self, unit: JsonObject) -> list[Event]:
+        reader = GatewayDecoder(self.options)
+        reader.resume(self._frames, self._model, self._stated)
+        return reader.decode(unit, None)
 
 
 def _known(model: Model) -> Model:

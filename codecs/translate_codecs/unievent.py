@@ -13,8 +13,8 @@
 Native words are lacking for ``Start``, ``Handover`` (a half run gets its ``.done``), ``Usage``, ``Annotate``, server
 tools, calls without a name or id, namespaces, raw finish reasons, and a second state of one part; a refusal is text.
 
-The residue: ``created_at`` as it stood (absent where there was none), and ``patch`` where the unit differs from the
-one written here. A stamped ``created_at`` is synthetic.
+The residue: ``at``, the unit's ``created_at`` (absent where there was none), and ``patch`` where the unit differs from
+the one written here. A stamped ``created_at`` is synthetic.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ from . import unievent_models
 
 NAME: Final = "unievent"
 DONE: Final = b"[DONE]"
+STAMP: Final = "at"
+"""The member of the residue that holds ``created_at``. It is on every unit of a carry, so it is short."""
 FIELD: Final[dict[str, str]] = {
     "text": "text",
     "thinking": "thinking",
@@ -228,6 +230,10 @@ class UniEventDecoder(Decoder):
             return self._on_delta(unit)
         return self._on_stop(unit) if kind == "stop" else [Foreign(NAME, unit)]
 
+    def resume(self, head: Open, grown: Growth, fidelity: JsonObject | None) -> None:
+        """Go on in a group that others have begun."""
+        self._state, self._head, self._grown, self._fidelity = GROUP, head, grown, fidelity
+
     def _move(self, what: str) -> None:
         following = STATES[self._state].get(what)
         if following is None:
@@ -391,7 +397,7 @@ class UniEventDecoder(Decoder):
         """Put what only UniEvent says of the unit into the event's residue."""
         residue: JsonObject = {}
         if "created_at" in unit:
-            residue["created_at"] = canonical["created_at"] = unit["created_at"]
+            residue[STAMP] = canonical["created_at"] = unit["created_at"]
         if changes := patch.diff(canonical, unit):
             residue["patch"] = changes
         event.residue = {NAME: residue}
@@ -414,6 +420,7 @@ class UniEventEncoder(Encoder):
         self._native = False
         self._grown = Growth()
         self._state: State | None = None
+        self._group: tuple[Open, Growth, JsonObject | None] | None = None
         self._handlers: dict[type[Event], Callable[[Any], None]] = {
             Append: self._on_append,
             Open: self._on_open,
@@ -449,6 +456,7 @@ class UniEventEncoder(Encoder):
         assert head is not None
         first = bool(self._held)
         self._held = []
+        self._group = None if first else self._so_far()
         self._grown.add(data)
         state = State(None, state.values) if state is not None and self._state is None else None
         self._state = self._state or state
@@ -477,12 +485,18 @@ class UniEventEncoder(Encoder):
             empty: Data = GROWS[head.kind]()
             self._fragment(empty, None, self._held)
         kind, data = said_kind(head), self._grown.join()
+        self._group = self._so_far()
         self._native, self._head = False, None
         whole: Any = self._wire(data)
         if kind == "tool_call":
             whole = parse_arguments(data, head.name or "", head.id or "")  # type: ignore[arg-type]
         unit = _delta(_item(kind, "done", whole, head, self._state.values if self._state else None))
         self._say(unit, [Close()], [event])
+        self._group = None
+
+    def _so_far(self) -> tuple[Open, Growth, JsonObject | None]:
+        assert self._head is not None
+        return _said_open(self._head), self._grown, self._state.values if self._state else None
 
     def _on_handover(self, event: Handover) -> None:
         if self._native and not self._held:
@@ -500,12 +514,12 @@ class UniEventEncoder(Encoder):
             self.carried(*self._held)
         home = self.at_home(event)
         unit = _error(event, at_home=home)
-        said = [_failure(unit["error"])]
-        self.sink.put(self.restore(unit, self.residue(event)), None, said, [event], made_up=not home)
+        unit, said = self.restore(unit, [_failure(unit["error"])], [event])
+        self.sink.put(unit, None, said, [event], made_up=not home)
 
     def _on_foreign(self, event: Foreign) -> None:
         if event.codec == NAME and not self._held:
-            self.sink.put(event.unit, None, [Foreign(NAME, event.unit)], [event])
+            self.foreign(event, None)
         else:
             self._on_note(event)
 
@@ -516,14 +530,21 @@ class UniEventEncoder(Encoder):
         else:
             self.carried(event)
 
-    def _say(self, unit: JsonObject, said: Sequence[Event], meant: Sequence[Event]) -> None:
+    def _say(self, unit: JsonObject, said: list[Event], meant: list[Event]) -> None:
         residue = self.residue(meant[0])
         made_up = not self.at_home(meant[0])
         if residue is None:
             unit["created_at"] = self.options.clock()
-        elif "created_at" in residue:
-            unit["created_at"] = residue["created_at"]
-        self.sink.put(self.restore(unit, residue), None, said, meant, made_up=made_up)
+        elif STAMP in residue:
+            unit["created_at"] = residue[STAMP]
+        unit, said = self.restore(unit, said, meant)
+        self.sink.put(unit, None, said, meant, made_up=made_up)
+
+    def reread(self, unit: JsonObject) -> list[Event]:
+        reader = UniEventDecoder(self.options)
+        if self._group is not None:
+            reader.resume(*self._group)
+        return reader.decode(unit, None)
 
 
 def said_kind(head: Open) -> str:
