@@ -21,6 +21,7 @@ from .loss import Finding, Report
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from .hot import Hot
     from .shapes import Shape
 
 
@@ -38,6 +39,8 @@ class Options:
     limits: Limits
     report: Report | None
     objects: bool = False
+    residues: bool = True
+    """Whether anyone will look at residues; a decoder need not make those of hot units otherwise."""
     unit: int = field(default=-1)
     """Index of the source's unit at work, kept by the engine."""
 
@@ -113,6 +116,13 @@ class Decoder(ABC):
         """The input ended. What was waiting for more of it; a terminal event only where the format ends so."""
         return []
 
+    def hot(self) -> Hot | None:
+        """The unit that more of the open part would come as, where such units may be read by their holes alone."""
+        return None
+
+    def grow(self, texts: list[str]) -> None:
+        """Told of the texts of hot units that were read in place of :meth:`decode`."""
+
     def meant(self, events: Sequence[Event]) -> None:
         """Told of the events a unit turned out to mean, where a carry had a say."""
 
@@ -132,6 +142,13 @@ class Encoder(ABC):
         """Put all the units that ``event`` makes sayable. No event is held longer than its part is open."""
         if not made_up_by_another(event, self.name):
             self.handle(event)
+
+    def hot(self) -> Hot | None:
+        """The unit that a plain fragment of the open part is written as, where it may be written by its holes alone."""
+        return None
+
+    def grow(self, texts: list[str]) -> None:
+        """Told of the texts of plain fragments that were written in place of :meth:`encode`."""
 
     @abstractmethod
     def handle(self, event: Event) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
-from . import jsontext
+from . import hot, jsontext
 from .carry import CarryReader, compose
-from .codec import Codec, Options
+from .codec import Codec, Encoder, Options
 from .errors import (
     CarryError,
     CodecError,
@@ -25,7 +25,7 @@ from .errors import (
     excerpt,
 )
 from .events import Append, Event, JsonObject, Open, Ping
-from .grammar import ENDED, Grammar
+from .grammar import ENDED, INSIDE, Grammar
 from .loss import Finding, LossPolicy, losses
 from .shapes import Chunk, Frame, Shape, Writer
 
@@ -91,12 +91,27 @@ class Source:
             error.locate(format=self._format, unit=self._unit + 1 + sum(f.data is not None for f in frames))
             error.locate(state=self._decoder.state)
             failure = error
-        for frame in frames:
-            self._frame(frame, out)
+        at, end = 0, len(frames)
+        while at < end:
+            unit = self._decoder.hot() if self._grammar.state == INSIDE and self._watch is None else None
+            texts = hot.read(unit, frames, at, out, residues=self._options.residues) if unit is not None else None
+            if texts:
+                self._grown(texts, out)
+                at += len(texts)
+            else:
+                self._frame(Frame(*frames[at]), out)
+                at += 1
         if failure is not None:
             raise failure
         if self._reader.ended and not self.ended:
             raise self._truncated()
+
+    def _grown(self, texts: list[str], out: list[Event]) -> None:
+        """Account for hot units that were read: ``out`` ends in their events."""
+        self._unit += len(texts)
+        self._options.unit = self._unit
+        self._check(out[-len(texts) :])
+        self._decoder.grow(texts)
 
     def _frame(self, frame: Frame, out: list[Event]) -> None:
         options = self._options
@@ -248,6 +263,8 @@ class UnitSink:
         self._loss = loss
         self._weigh = loss != "drop" or options.report is not None
         self._first = True
+        plain = options.report is None and loss != "raise"
+        self._hot = hot.HotWriter(writer.framing if plain else None, loss == "carry", options.clock)
         self.out: list[Any] = []
 
     @property
@@ -286,6 +303,16 @@ class UnitSink:
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
             if content and self._loss == "raise":
                 raise LossError(f"{reason}, and loss='raise'", field=field)
+
+    def run(self, encoder: Encoder, events: Sequence[Event], at: int) -> int:
+        """Write the plain fragments among ``events`` from ``at`` on; how many."""
+        unit = encoder.hot()
+        if unit is None or self._writer.pending:
+            return 0
+        texts = self._hot.write(unit, events, at, self.out, self._first)
+        if texts:
+            encoder.grow(texts)
+        return len(texts)
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         self._writer.write(unit, name, None, self.out)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .codec import Options
 from .engine import Source, UnitSink
 from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
-from .events import Event, Failure, Finish, JsonObject, Model, Ping
+from .events import Append, Event, Failure, Finish, JsonObject, Model, Ping
 from .grammar import ENDED, Grammar
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
@@ -61,6 +61,20 @@ class Writing:
         self.sink = UnitSink(codec, writer, options, loss)
         self._encoder = codec.encoder(self.sink, options)
         self.ended = False
+
+    def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
+        """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
+        at, end = 0, len(events)
+        while at < end:
+            done = self.sink.run(self._encoder, events, at) if type(events[at]) is Append else 0
+            if done:
+                at += done
+                continue
+            event = events[at]
+            if stop_at_failure and type(event) is Failure:
+                raise UpstreamFailure(event.code, event.message, event.kind, event.details)
+            self.encode(event)
+            at += 1
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
@@ -164,6 +178,7 @@ class Translator(Machine):
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         self._writing = Writing(dst, options, loss)
+        options.residues = loss == "carry" or report is not None or codec is self._writing.codec
         self._source = Source(codec, shape, src, options)
         self._encode_errors = errors == "encode"
         super().__init__(joined=self._writing.joined)
@@ -183,10 +198,7 @@ class Translator(Machine):
             read(events)
         finally:
             # what came before an error is delivered; an error of the encoder is the earlier one
-            for event in events:
-                if type(event) is Failure and not self._encode_errors:
-                    raise UpstreamFailure(event.code, event.message, event.kind, event.details)
-                self._writing.encode(event)
+            self._writing.encode_all(events, stop_at_failure=not self._encode_errors)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .carry import join
@@ -73,6 +74,10 @@ class Growth:
         if len(self._recent) >= _FOLD:
             self._folded.append(join(self._recent))
             self._recent = []
+
+    def extend(self, pieces: Sequence[Data]) -> None:
+        """Grow by many fragments."""
+        self.add(join(pieces))
 
     def join(self) -> Data:
         """All of it, of the type the fragments have; ``""`` where there were none."""

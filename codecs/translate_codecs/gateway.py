@@ -48,6 +48,7 @@ from translate.events import (
     TokenCounts,
     Usage,
 )
+from translate.hot import TEXT, Hot
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
@@ -146,6 +147,9 @@ def _error(event: Failure) -> JsonObject:
     return {"success": False, "code": code, "message": event.message}
 
 
+HOT: Final = {word: Hot(_envelope({"type": word, "value": TEXT}), NAME, word) for word in ("content", "thinking")}
+
+
 # ---- decoder ------------------------------------------------------------------------------------
 
 
@@ -189,6 +193,9 @@ class GatewayDecoder(Decoder):
 
     def meant(self, events: Sequence[Event]) -> None:
         self._stated += [event.state.values for event in events if type(event) is Append and event.state]
+
+    def hot(self) -> Hot | None:
+        return HOT[WORD[RUN[self._state]]] if self._state in RUN else None
 
     def resume(self, state: str, model: Model, stated: list[JsonObject]) -> None:
         """Go on in a stream that others have begun; ``stated``: what the open run has said of its state."""
@@ -344,6 +351,10 @@ class GatewayEncoder(Encoder):
         if not self._started and type(event) is not Start and not self._needs_no_start(event):
             self._start(self.options.model, made_up=True)
         self._handlers[type(event)](event)
+
+    def hot(self) -> Hot | None:
+        head = self._head
+        return HOT.get(WORD.get(head.kind, "")) if self._native and head is not None and not self._held else None
 
     def _needs_no_start(self, event: Event) -> bool:
         """What may stand before ``streamStart`` at home."""

@@ -49,6 +49,7 @@ from translate.events import (
     TokenCounts,
     Usage,
 )
+from translate.hot import NUMBER, TEXT, Hot
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
@@ -203,6 +204,14 @@ def _close_enough(done: Any, parsed: Any) -> bool:
     return jsontext.same(done, parsed)
 
 
+def _hot(kind: str) -> Hot:
+    unit = _delta(_item(kind, "delta", TEXT, Open("tool_call"), None))
+    return Hot({**unit, "created_at": NUMBER}, NAME, stamp=STAMP)
+
+
+HOT: Final = {kind: _hot(kind) for kind in ("text", "thinking", "tool_call")}
+
+
 # ---- decoder ------------------------------------------------------------------------------------
 
 
@@ -229,6 +238,12 @@ class UniEventDecoder(Decoder):
         if kind == "delta":
             return self._on_delta(unit)
         return self._on_stop(unit) if kind == "stop" else [Foreign(NAME, unit)]
+
+    def hot(self) -> Hot | None:
+        return HOT.get(self._head.kind) if self._state == GROUP else None
+
+    def grow(self, texts: list[str]) -> None:
+        self._grown.extend(texts)
 
     def resume(self, head: Open, grown: Growth, fidelity: JsonObject | None) -> None:
         """Go on in a group that others have begun."""
@@ -436,6 +451,12 @@ class UniEventEncoder(Encoder):
 
     def handle(self, event: Event) -> None:
         self._handlers[type(event)](event)
+
+    def hot(self) -> Hot | None:
+        return HOT.get(said_kind(self._head)) if self._native and not self._held and self._head else None
+
+    def grow(self, texts: list[str]) -> None:
+        self._grown.extend(texts)
 
     def _on_open(self, event: Open) -> None:
         self._native = self.codec.sayable(event)

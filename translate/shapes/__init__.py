@@ -5,8 +5,8 @@ Readers are incremental and linear: bytes may be cut anywhere. A reader keeps at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..events import JsonObject
 from ..limits import Limits
@@ -15,13 +15,12 @@ Chunk: TypeAlias = Any
 """What a source yields: bytes-like or text for byte shapes, an object for object shapes."""
 
 
-@dataclass(slots=True)
-class Frame:
-    """One wire unit as its shape holds it.
+class Frame(NamedTuple):
+    """One wire unit as its shape holds it. Readers may append plain tuples of the same members, which cost less.
 
     ``data``: the unit's JSON text, or the object itself; ``None`` where the frame holds only a carry or comments.
-    ``name``: the SSE event name. ``carries``: texts of carries beside the unit. ``pings``: comments that are none.
-    ``offset``: bytes before it. ``whole``: false where the input ended before the frame was closed by rule.
+    ``offset``: bytes before it. ``name``: the SSE event name. ``carries``: texts of carries beside the unit. ``pings``:
+    comments that are none. ``whole``: false where the input ended before the frame was closed by rule.
     """
 
     data: bytes | JsonObject | None
@@ -30,6 +29,25 @@ class Frame:
     carries: tuple[bytes, ...] = ()
     pings: int = 0
     whole: bool = True
+
+
+class Framed(NamedTuple):
+    """The bytes that lay out one kind of unit, from its name, what is before its text, and what is after.
+
+    Without a carry: ``before`` … ``after``. With one, where it comes ``ahead``: ``carry`` C ``carried_before`` …
+    ``after``; else ``before`` … ``carry`` C ``carried_after``.
+    """
+
+    before: bytes
+    after: bytes
+    ahead: bool
+    carry: bytes
+    carried_before: bytes = b""
+    carried_after: bytes = b""
+
+
+Framing: TypeAlias = Callable[[str | None, bytes, bytes], Framed]
+"""``(event name, before, after)`` of a unit's JSON text → how it is laid out."""
 
 
 class Reader(Protocol):
@@ -53,6 +71,9 @@ class Writer(Protocol):
 
     pending: list[JsonObject]
     """Carries that wait for a unit to ride on."""
+
+    framing: Framing | None
+    """How units of one kind are laid out in bytes; ``None`` where units are objects."""
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         """One unit with its carry, or a carry alone."""

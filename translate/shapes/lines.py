@@ -8,7 +8,7 @@ from .. import jsontext
 from ..errors import LimitExceeded
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, octets
+from . import Chunk, Frame, Framing, Framed, octets
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -88,7 +88,7 @@ class LinesReader:
         if line:
             if len(line) > self._limit:
                 raise LimitExceeded("unit", self._limit)
-            out.append(Frame(line, offset, whole=whole))
+            out.append((line, offset, None, (), 0, whole))  # type: ignore[arg-type]
 
 
 class RidingWriter:
@@ -98,6 +98,7 @@ class RidingWriter:
     """
 
     joined = False
+    framing: Framing | None = None
 
     def __init__(self) -> None:
         self.pending: list[JsonObject] = []
@@ -133,6 +134,10 @@ class LinesWriter(RidingWriter):
 
     joined = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.framing = _framing
+
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         unit, carry = self.riding(unit, carry)
         if unit is None:
@@ -142,6 +147,10 @@ class LinesWriter(RidingWriter):
             out.append(text[:-1] + b',"carry":' + jsontext.dumps_strict(carry) + b"}\n")
         else:
             out.append(text + b"\n")
+
+
+def _framing(name: str | None, before: bytes, after: bytes) -> Framed:
+    return Framed(before, after + b"\n", False, after[:-1] + b',"carry":', b"", b"}\n")
 
 
 class Lines:

@@ -15,11 +15,13 @@ from .. import jsontext
 from ..errors import GrammarError, LimitExceeded, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, octets
+from . import Chunk, Frame, Framed, Framing, octets
 from .lines import LineBuffer
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
+_CARRY_LINE, _EVENT_LINE, _DATA_LINE = b": carry ", b"event: ", b"data: "
+_KEEP = 4096
 
 
 class SseReader:
@@ -32,6 +34,7 @@ class SseReader:
         self._lines = LineBuffer(cr=True)
         self._head: bytes | None = b""
         self._after_cr = False
+        self._kept = b""
         self._offset = 0
         self._block: list[bytes] = []
         self._block_size = 0
@@ -48,11 +51,53 @@ class SseReader:
             if data[:1] == b"\n":
                 data = data[1:]
                 self._skip(1)
+        if not self._block and not self._lines.size:
+            data = self._plain_blocks(self._kept + data, out)
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
         for line in self._lines.feed(data):
             self._line(line, out)
         if self._block_size + self._lines.size > self._limit:
             raise LimitExceeded("unit", self._limit)
+
+    def _plain_blocks(self, data: bytes, out: list[Frame]) -> bytes:
+        """Take the plain blocks that ``data`` begins with, and return what is left to be read line by line.
+
+        A plain block is what careful writers write: between LFs alone, at most a carry, then at most an event name,
+        then one data line.
+        """
+        self._kept = b""
+        if b"\r" in data or self.ended:
+            return data
+        blocks = data.split(b"\n\n")
+        rest = blocks.pop()
+        offset = self._block_offset
+        for i, block in enumerate(blocks):
+            line, name = block, b""
+            carries: tuple[bytes, ...] = ()
+            if line.startswith(_CARRY_LINE):
+                carry, _, line = line.partition(b"\n")
+                carries = (carry[len(_CARRY_LINE) :],)
+            if line.startswith(_EVENT_LINE):
+                head, _, line = line.partition(b"\n")
+                name = head[len(_EVENT_LINE) :]
+            text = line[len(_DATA_LINE) :]
+            if (
+                not line.startswith(_DATA_LINE)
+                or b"\n" in line
+                or (name and not name.isalnum())
+                or text == self._done
+                or len(block) > self._limit
+            ):
+                rest = b"\n\n".join([*blocks[i:], rest])
+                break
+            out.append((text, offset, name.decode() or None, carries, 0, True))  # type: ignore[arg-type]
+            offset += len(block) + 2
+        else:
+            if len(rest) <= min(_KEEP, self._limit):
+                # a short beginning of a block is cheaper to read again than to read line by line
+                self._kept, rest = rest, b""
+        self._offset = self._block_offset = offset
+        return rest
 
     def _without_bom(self, data: bytes) -> bytes:
         data = (self._head or b"") + data
@@ -83,7 +128,10 @@ class SseReader:
         self._block_offset = self._offset
 
     def close(self, out: list[Frame]) -> None:
-        rest = self._lines.rest() or self._head
+        for line in self._lines.feed(self._kept + (self._head or b"")):
+            self._line(line, out)
+        self._kept, self._head = b"", None
+        rest = self._lines.rest()
         if rest:
             self._block.append(rest)
         if self._block:
@@ -130,6 +178,11 @@ class SseReader:
             return value.decode("utf-8", "replace")
 
 
+def _framing(name: str | None, before: bytes, after: bytes) -> Framed:
+    head = (b"event: " + name.encode() + b"\n" if name else b"") + b"data: " + before
+    return Framed(head, after + b"\n\n", True, b": carry ", b"\n" + head)
+
+
 class SseWriter:
     """Writes event streams."""
 
@@ -138,6 +191,7 @@ class SseWriter:
     def __init__(self, done: bytes | None) -> None:
         self._done = done
         self.pending: list[JsonObject] = []
+        self.framing: Framing | None = _framing
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         head = b": carry " + jsontext.dumps_strict(carry) + b"\n" if carry else b""
