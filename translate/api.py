@@ -253,7 +253,7 @@ def check(
     checker = _Checker(format, make_options(limits=limits))
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
-    for _ in _skin(stream, checker):
+    for _ in Stream[Any](_chunks(stream), checker):
         pass
     return checker.findings
 
@@ -302,13 +302,17 @@ def _no_failure(event: Event) -> Event:
     return event
 
 
-def _skin(stream: Iterable[Any] | AsyncIterable[Any], machine: Machine) -> Any:
-    if isinstance(stream, (str, bytes, bytearray, memoryview)):
-        stream = (stream,)
+def _skin(stream: Iterable[Any] | AsyncIterable[Any], machine: Machine) -> Stream[Any] | AsyncStream[Any]:
     if isinstance(stream, AsyncIterable):
         return AsyncStream[Any](stream, machine)
+    return Stream[Any](_chunks(stream), machine)
+
+
+def _chunks(stream: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(stream, (str, bytes, bytearray, memoryview)):
+        return (stream,)
     if isinstance(stream, Iterable) and not isinstance(stream, Mapping):
-        return Stream[Any](stream, machine)
+        return stream
     raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from . import jsontext
 from .errors import CarryError, DecodeError
@@ -43,21 +43,12 @@ from .events import (
     Usage,
 )
 
+if TYPE_CHECKING:
+    from .codec import Codec
+
 VERSION = 1
 RESERVED = frozenset({"v", "synthetic", "events", "before"})
 """Members of a carry that no codec may be named."""
-
-
-class Speaker(Protocol):
-    """What the carry must know of a codec; every :class:`translate.Codec` is one."""
-
-    name: str
-
-    def sayable(self, event: Event) -> bool:
-        """Whether the format has native words for a ``Start``, a ``Handover``, or a part so opened."""
-
-    def agrees(self, said: Event, meant: Event) -> bool:
-        """Whether the native words of ``meant`` are those that were read as ``said``."""
 
 
 def size(data: Data) -> int:
@@ -167,7 +158,8 @@ def _state_change(said: State | None, meant: State | None) -> JsonObject:
 
 
 def _state_json(state: State) -> JsonObject:
-    return {"values": state.values} if state.namespace is None else {"namespace": state.namespace, "values": state.values}
+    namespace: JsonObject = {} if state.namespace is None else {"namespace": state.namespace}
+    return {**namespace, "values": state.values}
 
 
 def _changed(said: Event, meant: Event) -> Any:
@@ -258,7 +250,7 @@ class CarryReader:
 
     __slots__ = ("_closing", "_codec", "_foreign_version", "_kind_unsayable", "_open", "used")
 
-    def __init__(self, codec: Speaker) -> None:
+    def __init__(self, codec: Codec) -> None:
         self._codec = codec
         self._foreign_version = False
         self._open: Open | None = None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-
 from . import hot, jsontext
 from .carry import CarryReader, compose
 from .codec import Codec, Encoder, Options
@@ -182,7 +181,7 @@ class Source:
             unit["carry"] = inside["member"]
         limit = self._options.limits.carry
         if isinstance(frame.data, bytes) and len(frame.data) > limit and len(jsontext.dumps(inside)) > limit:
-            self._fault(CarryError("the carry is too large", expected=f"at most {limit} bytes"))
+            self._fault(_too_large(limit))
             return unit, carry
         if carry is not None:
             self._fault(CarryError("a unit with two carries", expected="one"))
@@ -194,7 +193,7 @@ class Source:
         found: list[JsonObject] = []
         for text in frame.carries:
             if len(text) > self._options.limits.carry:
-                self._fault(CarryError("the carry is too large", expected=f"at most {self._options.limits.carry} bytes"))
+                self._fault(_too_large(self._options.limits.carry))
                 continue
             try:
                 value = jsontext.loads_strict(text, self._options.limits.nesting)
@@ -253,6 +252,10 @@ class Source:
                 self._part = 0
 
 
+def _too_large(limit: int) -> CarryError:
+    return CarryError("the carry is too large", expected=f"at most {limit} bytes")
+
+
 class UnitSink:
     """Where an encoder puts its units: adds the carry or not, notes and refuses losses, lays the units out."""
 
@@ -282,6 +285,7 @@ class UnitSink:
         made_up: bool = False,
         later: Iterable[str] = (),
     ) -> None:
+        """See :meth:`translate.codec.Sink.put`."""
         carry: JsonObject | None = None
         if self._weigh:
             carry = compose(said, meant, self._name, made_up=made_up)
@@ -315,10 +319,13 @@ class UnitSink:
         return len(texts)
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
+        """One unit that says all that is meant."""
         self._writer.write(unit, name, None, self.out)
 
     def ping(self) -> None:
+        """A keep-alive."""
         self._writer.ping(self.out)
 
     def end(self) -> None:
+        """After the terminal unit."""
         self._writer.end(self.out)

@@ -100,7 +100,7 @@ class Start:
 
 @dataclass(slots=True)
 class Open:
-    """A part begins. ``id`` and ``name`` are for tools (an id also for parts that have one), ``mime_type`` for bytes."""
+    """A part begins. ``name`` is for tools, ``id`` for them and for parts that have one, ``mime_type`` for bytes."""
 
     kind: PartKind
     id: str | None = None

@@ -89,12 +89,12 @@ class Grammar:
                 self.state = state
                 raise self._error(f"{NAMES.get(cls, cls.__name__)!r} may not stand {state}", self.expected())
             state = following
-            if cls is Append:
-                if type(event.data) is not self._grows:  # type: ignore[union-attr]
+            if type(event) is Append:
+                if type(event.data) is not self._grows:
                     self.state = state
                     raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self._grows.__name__)
-            elif cls is Open:
-                self.kind = event.kind  # type: ignore[union-attr]
+            elif type(event) is Open:
+                self.kind = event.kind
                 if self.kind not in GROWS:
                     raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
                 self._grows = GROWS[self.kind]

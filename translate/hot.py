@@ -92,7 +92,7 @@ def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residu
         hole = data.rfind(between, start) if between is not None else end
         digits = data[hole + skip : end]
         try:
-            if digits and not digits.isdigit() or data[hole - 1] != _QUOTE:
+            if (digits and not digits.isdigit()) or data[hole - 1] != _QUOTE:
                 hole, digits, carry = _tail(data, hole, skip, end, inside, carry)
             text = loads(data[start:hole])
             if between is not None:
@@ -183,13 +183,11 @@ class HotWriter:
             text, residue = event.data, event.residue
             carry = b""
             if residue is not None:
-                if stamp is not None and len(residue) == 1 and codec in residue:
-                    pass
-                elif codec in residue or stamp is not None:
-                    break
-                elif carrying:
-                    if first or not (carry := _carry_text(residue)):
+                if stamp is not None:
+                    if len(residue) > 1 or codec not in residue:
                         break
+                elif codec in residue or (carrying and (first or not (carry := _carry_text(residue)))):
+                    break
             elif stamp is not None and carrying:
                 if first:
                     break

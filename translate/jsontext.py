@@ -41,6 +41,7 @@ class Beyond(float):
     text: str
 
     def __new__(cls, text: str) -> Beyond:
+        """From the spelling."""
         self = super().__new__(cls, text)
         self.text = text
         return self
@@ -202,7 +203,7 @@ def whole(text: str) -> str:
 def _number(value: float) -> str:
     if isinstance(value, Beyond):
         return value.text
-    if value != value:
+    if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
@@ -210,14 +211,14 @@ def _number(value: float) -> str:
 
 
 def _has_unreal(value: Any) -> bool:
-    stack = [value]
+    stack: list[Any] = [value]
     while stack:
         top = stack.pop()
         if isinstance(top, float) and not math.isfinite(top):
             return True
-        if type(top) is dict:
+        if isinstance(top, dict):
             stack.extend(top.values())
-        elif type(top) in (list, tuple):
+        elif isinstance(top, (list, tuple)):
             stack.extend(top)
     return False
 

@@ -1,4 +1,4 @@
-"""The algebra itself as a format: its events as objects, or one a line in their JSON form. Everything has words here."""
+"""The algebra itself as a format: events as objects, or one a line in their JSON form. All has words here."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from translate.event_json import from_json, to_json
 from translate.events import PART_KINDS, Event, JsonObject
 from translate.grammar import Grammar
 from translate.limits import Limits
-from translate.shapes import Chunk, Frame
+from translate.shapes import Chunk, Frame, Shape
 from translate.shapes.lines import RidingWriter, StrictLines
-from translate.shapes.objects import Objects
 
 
 class EventsDecoder(Decoder):
@@ -71,13 +70,15 @@ class EventsWriter(RidingWriter):
         out.append(unit["event"])
 
 
-class EventObjects(Objects):
+class EventObjects:
     """The shape of event objects."""
 
-    def reader(self, limits: Limits, strict: bool) -> EventsReader:  # type: ignore[override]
+    objects = True
+
+    def reader(self, limits: Limits, strict: bool) -> EventsReader:
         return EventsReader()
 
-    def writer(self) -> EventsWriter:  # type: ignore[override]
+    def writer(self) -> EventsWriter:
         return EventsWriter()
 
 
@@ -85,7 +86,7 @@ class Events(Codec):
     """The codec of the algebra."""
 
     name: ClassVar[str] = "events"
-    shapes = {"": EventObjects(), "jsonl": StrictLines()}
+    shapes: ClassVar[Mapping[str, Shape]] = {"": EventObjects(), "jsonl": StrictLines()}
     says = frozenset(
         {*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"}
     )

@@ -49,6 +49,7 @@ from translate.events import (
     Usage,
 )
 from translate.hot import TEXT, Hot
+from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
@@ -222,9 +223,7 @@ class GatewayDecoder(Decoder):
 
     def _missing(self, kind: str) -> list[Event]:
         events: list[Event] = []
-        if self._state in RUN and kind in STATES[BETWEEN]:
-            events, self._state = [Close()], BETWEEN
-        elif self._state in RUN and kind in ("content", "thinking"):
+        if self._state in RUN and (kind in STATES[BETWEEN] or kind in WORD.values()):
             events, self._state = [Close()], BETWEEN
         elif self._state == OPENING and kind in STATES[BETWEEN]:
             events, self._state = [Start()], BETWEEN
@@ -524,7 +523,7 @@ class Gateway(Codec):
     """The codec of the gateway's frames."""
 
     name: ClassVar[str] = NAME
-    shapes = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
+    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
     says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
 

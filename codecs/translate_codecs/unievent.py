@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
@@ -50,6 +51,7 @@ from translate.events import (
     Usage,
 )
 from translate.hot import NUMBER, TEXT, Hot
+from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
@@ -166,10 +168,8 @@ def _failure(error: JsonObject) -> Failure:
     kind, message = optional(error, "type", str, "the error"), optional(error, "message", str, "the error")
     details = {k: v for k, v in error.items() if k not in ("type", "message")}
     status = details.get("status")
-    if type(status) is int and 400 <= status <= 599:
-        code = status
-    else:
-        code = 400 if kind in _BAD_REQUEST else 502
+    own = status if type(status) is int and 400 <= status <= 599 else None
+    code = own or (400 if kind in _BAD_REQUEST else 502)
     return Failure(code, message or "", kind, details)
 
 
@@ -196,12 +196,20 @@ def _close_enough(done: Any, parsed: Any) -> bool:
         return done.keys() == parsed.keys() and all(_close_enough(v, parsed[k]) for k, v in done.items())
     if isinstance(done, list) and isinstance(parsed, list):
         return len(done) == len(parsed) and all(map(_close_enough, done, parsed))
-    if type(done) in (int, float) and isinstance(parsed, (int, float)) and type(parsed) is not bool:
-        try:
-            return float(done) == float(parsed) or (done != done and parsed != parsed)
-        except OverflowError:
-            return bool(done == parsed)
-    return jsontext.same(done, parsed)
+    if jsontext.same(done, parsed):
+        return True
+    return _is_number(done) and _is_number(parsed) and _double(done) == _double(parsed)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _hot(kind: str) -> Hot:
@@ -308,7 +316,7 @@ class UniEventDecoder(Decoder):
     def _header(self, item: JsonObject, kind: str) -> Open:
         where = f"a {item['type']}"
         if kind == "tool_call":
-            return Open(kind, member(item, "tool_call_id", str, where), member(item, "name", str, where))
+            return Open("tool_call", member(item, "tool_call_id", str, where), member(item, "name", str, where))
         mime = member(item, "mime_type", str, where) if GROWS[kind] is bytes else None
         return Open(kind, mime_type=mime)  # type: ignore[arg-type]
 
@@ -464,7 +472,8 @@ class UniEventEncoder(Encoder):
             self.carried(event)
             return
         # nothing is sayable before the first fragment
-        self._head, self._held, self._grown, self._state = event, [event], Growth(), None
+        self._held = [event]
+        self._head, self._grown, self._state = event, Growth(), None
 
     def _on_append(self, event: Append) -> None:
         if not self._native:
@@ -588,7 +597,7 @@ class UniEvent(Codec):
     """The codec of UniEvent."""
 
     name: ClassVar[str] = NAME
-    shapes = {"": Objects(DONE), "jsonl": Lines(), "sse": Sse(DONE)}
+    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(DONE), "jsonl": Lines(), "sse": Sse(DONE)}
     says = frozenset({*FIELD, "refusal", "state", "finish", "failure"})
     only: ClassVar[Mapping[str, str]] = {"created_at": "time stamps of single events"}
 

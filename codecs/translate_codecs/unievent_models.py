@@ -160,11 +160,10 @@ class UnknownEvent(Open):
 
 
 def _unit_tag(value: Any) -> str:
-    get = value.get if isinstance(value, dict) else lambda key: getattr(value, key, None)
-    kind = get("event_type")
+    kind = value.get("event_type") if isinstance(value, dict) else getattr(value, "event_type", None)
     if kind is None:
         return "error"
-    return kind if kind in ("delta", "stop") else "unknown"
+    return str(kind) if kind in ("delta", "stop") else "unknown"
 
 
 class Unit(RootModel[Any]):

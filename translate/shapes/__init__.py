@@ -53,8 +53,10 @@ Framing: TypeAlias = Callable[[str | None, bytes, bytes], Framed]
 class Reader(Protocol):
     """Makes frames of input."""
 
-    ended: bool
-    """Whether the format's end marker was read."""
+    @property
+    def ended(self) -> bool:
+        """Whether the format's end marker was read."""
+        ...
 
     def feed(self, chunk: Chunk, out: list[Frame]) -> None:
         """Append the frames that ``chunk`` completes. On an error, ``out`` has those before it."""
@@ -72,8 +74,10 @@ class Writer(Protocol):
     pending: list[JsonObject]
     """Carries that wait for a unit to ride on."""
 
-    framing: Framing | None
-    """How units of one kind are laid out in bytes; ``None`` where units are objects."""
+    @property
+    def framing(self) -> Framing | None:
+        """How units of one kind are laid out in bytes; ``None`` where units are objects."""
+        ...
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         """One unit with its carry, or a carry alone."""
@@ -88,14 +92,18 @@ class Writer(Protocol):
 class Shape(Protocol):
     """A layout: makes readers and writers."""
 
-    objects: bool
-    """Whether an element of the output is a Python object rather than bytes."""
+    @property
+    def objects(self) -> bool:
+        """Whether an element of the output is a Python object rather than bytes."""
+        ...
 
     def reader(self, limits: Limits, strict: bool) -> Reader:
         """A reader for one stream."""
+        ...
 
     def writer(self) -> Writer:
         """A writer for one stream."""
+        ...
 
 
 def octets(chunk: Chunk) -> bytes:

@@ -8,7 +8,7 @@ from .. import jsontext
 from ..errors import LimitExceeded
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Framing, Framed, octets
+from . import Chunk, Frame, Framed, Framing, octets
 
 _BOM = b"\xef\xbb\xbf"
 
