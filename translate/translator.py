@@ -180,6 +180,8 @@ class Translator(Machine):
         self._writing = Writing(dst, options, loss)
         options.residues = loss == "carry" or report is not None or codec is self._writing.codec
         self._source = Source(codec, shape, src, options)
+        self._format = src
+        self._options = options
         self._encode_errors = errors == "encode"
         super().__init__(joined=self._writing.joined)
         if report is not None:
@@ -211,7 +213,8 @@ class Translator(Machine):
                 error = raised
         if isinstance(error, TranslateError):
             error.pending = list(self._writing.sink.pending)
-            error.locate(format=self._writing.format)
+            reported = isinstance(error, UpstreamFailure)
+            error.locate(format=self._format if reported else self._writing.format, unit=max(self._options.unit, 0))
         return error
 
 

@@ -224,9 +224,11 @@ class GatewayDecoder(Decoder):
     def _missing(self, kind: str) -> list[Event]:
         events: list[Event] = []
         if self._state in RUN and (kind in STATES[BETWEEN] or kind in WORD.values()):
-            events, self._state = [Close()], BETWEEN
+            events.append(Close())
+            self._state = BETWEEN
         elif self._state == OPENING and kind in STATES[BETWEEN]:
-            events, self._state = [Start()], BETWEEN
+            events.append(Start())
+            self._state = BETWEEN
         if kind in ("content", "thinking") and self._state in (OPENING, BETWEEN):
             self._state = THINKING if kind == "thinking" else CONTENT
             self._stated = []
