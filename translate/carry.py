@@ -135,7 +135,11 @@ def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
 
 def same_event(a: Event, b: Event) -> bool:
     """Equality but for residues, as JSON values."""
-    return type(a) is type(b) and jsontext.same(members(a), members(b))
+    if type(a) is not type(b):
+        return False
+    if type(a) is Append and type(b) is Append:
+        return jsontext.same(a.data, b.data) and not _state_change(a.state, b.state)
+    return type(a) is Close or jsontext.same(members(a), members(b))
 
 
 def _piece(said: Append, meant: Append, used: int, length: int, explicit: bool) -> Any:
@@ -150,8 +154,12 @@ def _piece(said: Append, meant: Append, used: int, length: int, explicit: bool) 
 
 
 def _state_change(said: State | None, meant: State | None) -> JsonObject:
-    if said == meant and (said is None or jsontext.same(said.values, meant.values if meant else None)):
+    if said is None and meant is None:
         return {}
+    if said is not None and meant is not None and said.namespace == meant.namespace:
+        if jsontext.same(said.values, meant.values):
+            return {}
+        return {"state": _state_json(meant)}
     if said is not None and meant is not None and jsontext.same(said.values, meant.values):
         return {"namespace": meant.namespace}
     return {"state": None if meant is None else _state_json(meant)}

@@ -7,7 +7,7 @@ carries, losses, limits, and the place of an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from . import hot, jsontext
 from .carry import CarryReader, compose
@@ -23,8 +23,8 @@ from .errors import (
     TruncatedStream,
     excerpt,
 )
-from .events import Append, Event, JsonObject, Open, Ping
-from .grammar import ENDED, INSIDE, Grammar
+from .events import Event, JsonObject, Ping
+from .grammar import ENDED, Grammar
 from .loss import Finding, LossPolicy, losses
 from .shapes import Chunk, Frame, Shape, Writer
 
@@ -52,7 +52,6 @@ class Source:
         self._reader = shape.reader(options.limits, options.strict)
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
-        self._part = 0
         self._unit = -1
 
     @property
@@ -62,11 +61,21 @@ class Source:
 
     def feed(self, chunk: Chunk, out: list[Event]) -> None:
         """Read one chunk."""
-        self._drain(chunk, out, at_end=False)
+        frames: list[Frame] = []
+        try:
+            self._reader.feed(chunk, frames)
+        except TranslateError as error:
+            self._broken(error, frames, out)
+        self._take(frames, out)
 
     def close(self, out: list[Event]) -> None:
         """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
-        self._drain(None, out, at_end=True)
+        frames: list[Frame] = []
+        try:
+            self._reader.close(frames)
+        except TranslateError as error:
+            self._broken(error, frames, out)
+        self._take(frames, out)
         last = self._decoder.close()
         self._check(last)
         out += last
@@ -78,39 +87,33 @@ class Source:
         error.locate(format=self._format, unit=self._unit + 1, state=self._decoder.state)
         return error
 
-    def _drain(self, chunk: Chunk, out: list[Event], *, at_end: bool) -> None:
-        frames: list[Frame] = []
-        failure: TranslateError | None = None
-        try:
-            if at_end:
-                self._reader.close(frames)
-            else:
-                self._reader.feed(chunk, frames)
-        except TranslateError as error:
-            error.locate(format=self._format, unit=self._unit + 1 + sum(f.data is not None for f in frames))
-            error.locate(state=self._decoder.state)
-            failure = error
+    def _broken(self, error: TranslateError, frames: list[Frame], out: list[Event]) -> NoReturn:
+        """The reader failed: what it read before comes first."""
+        self._take(frames, out)
+        error.locate(format=self._format, unit=self._unit + 1, state=self._decoder.state)
+        raise error
+
+    def _take(self, frames: list[Frame], out: list[Event]) -> None:
         at, end = 0, len(frames)
         while at < end:
-            unit = self._decoder.hot() if self._grammar.state == INSIDE and self._watch is None else None
+            unit = self._decoder.hot() if self._grammar.grows_by_text and self._watch is None else None
             texts = hot.read(unit, frames, at, out, residues=self._options.residues) if unit is not None else None
             if texts:
-                self._grown(texts, out)
+                self._grown(texts)
                 at += len(texts)
             else:
                 self._frame(Frame(*frames[at]), out)
                 at += 1
-        if failure is not None:
-            raise failure
         if self._reader.ended and not self.ended:
             raise self._truncated()
 
-    def _grown(self, texts: list[str], out: list[Event]) -> None:
-        """Account for hot units that were read: ``out`` ends in their events."""
+    def _grown(self, texts: list[str]) -> None:
+        """Account for hot units that were read."""
         self._unit += len(texts)
         self._options.unit = self._unit
-        self._check(out[-len(texts) :])
+        self._grammar.grown(texts)
         self._decoder.grow(texts)
+        self._bound()
 
     def _frame(self, frame: Frame, out: list[Event]) -> None:
         options = self._options
@@ -243,13 +246,11 @@ class Source:
             if not self._carry.used:
                 raise
             raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
-        for event in events:
-            if type(event) is Append:
-                self._part += len(event.data)
-                if self._part > self._options.limits.part:
-                    raise LimitExceeded("part", self._options.limits.part)
-            elif type(event) is Open:
-                self._part = 0
+        self._bound()
+
+    def _bound(self) -> None:
+        if self._grammar.size > self._options.limits.part:
+            raise LimitExceeded("part", self._options.limits.part)
 
 
 def _too_large(limit: int) -> CarryError:

@@ -67,15 +67,16 @@ class Grammar:
     """Checks one stream of events.
 
     Call :meth:`check` with the events in order, in as many calls as you like. ``state`` is one of the table's,
-    ``kind`` the open part's kind or the last one's.
+    ``kind`` the open part's kind or the last one's, ``size`` the length of its data.
     """
 
-    __slots__ = ("_codec", "_grows", "kind", "state")
+    __slots__ = ("_codec", "_grows", "kind", "size", "state")
 
     def __init__(self, codec: str | None = None) -> None:
         """``codec``: the decoder whose output is checked, to be named by the error; none for a caller's own events."""
         self.state: str = BETWEEN
         self.kind: str = ""
+        self.size = 0
         self._grows: type = str
         self._codec = codec
 
@@ -93,12 +94,23 @@ class Grammar:
                 if type(event.data) is not self._grows:
                     self.state = state
                     raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self._grows.__name__)
+                self.size += len(event.data)
             elif type(event) is Open:
                 self.kind = event.kind
                 if self.kind not in GROWS:
                     raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
                 self._grows = GROWS[self.kind]
+                self.size = 0
         self.state = state
+
+    @property
+    def grows_by_text(self) -> bool:
+        """Whether an ``Append`` of text may stand here."""
+        return self.state == INSIDE and self._grows is str
+
+    def grown(self, texts: Iterable[str]) -> None:
+        """As :meth:`check` of an ``Append`` of each text, where :attr:`grows_by_text`."""
+        self.size += sum(map(len, texts))
 
     def expected(self) -> str:
         """What may stand next, for a message."""

@@ -175,6 +175,8 @@ def from_strict(value: Any) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Equality as JSON values: 1 is not 1.0 nor true, NaN is NaN, text is compared by code unit."""
+    if a is b:
+        return True
     if type(a) is not type(b):
         return isinstance(a, float) and isinstance(b, float) and _number(a) == _number(b)
     if type(a) is dict:

@@ -116,35 +116,40 @@ class Machine(ABC):
 
     def feed(self, data: Any) -> list[Any]:
         """Read one chunk: bytes or text for byte formats, one unit for object formats."""
-        return self._step(lambda out: self._read(data, out))
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            try:
+                self._read(data, out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
 
     def close(self) -> list[Any]:
         """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
-        return self._step(self._end, last=True)
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            self.finished = True
+            try:
+                self._end(out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
 
     def fail(self, error: Exception) -> list[Any]:
         """The source itself raised ``error``."""
-
-        def broken(out: list[Any]) -> None:
-            raise error
-
-        return self._step(broken, last=True)
-
-    def _step(self, take: Callable[[list[Any]], None], *, last: bool = False) -> list[Any]:
-        if self.error is not None:
-            raise self.error
-        if self.finished:
-            return []
-        self.finished = last
         out: list[Any] = []
-        try:
-            take(out)
-        except Exception as error:
-            self.finished = True
-            self.error = self._meet(error, out)
-            if self.error is not None and not out:
-                raise self.error from None
+        self._stop(error, out)
         return out
+
+    def _stop(self, error: Exception, out: list[Any]) -> None:
+        self.finished = True
+        self.error = self._meet(error, out)
+        if self.error is not None and not out:
+            raise self.error from None
 
 
 class Translator(Machine):
@@ -182,30 +187,32 @@ class Translator(Machine):
         self._source = Source(codec, shape, src, options)
         self._format = src
         self._options = options
-        self._encode_errors = errors == "encode"
+        self._raise_errors = errors == "raise"
         super().__init__(joined=self._writing.joined)
         if report is not None:
             _predict(report, codec, self._writing.codec, loss)
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
-        self._translate(lambda events: self._source.feed(data, events), out)
-
-    def _end(self, out: list[Any]) -> None:
-        self._translate(self._source.close, out)
-
-    def _translate(self, read: Callable[[list[Event]], None], out: list[Any]) -> None:
         self._writing.sink.out = out
         events: list[Event] = []
         try:
-            read(events)
+            self._source.feed(data, events)
         finally:
             # what came before an error is delivered; an error of the encoder is the earlier one
-            self._writing.encode_all(events, stop_at_failure=not self._encode_errors)
+            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+
+    def _end(self, out: list[Any]) -> None:
+        self._writing.sink.out = out
+        events: list[Event] = []
+        try:
+            self._source.close(events)
+        finally:
+            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""
         self._writing.sink.out = out
-        if self._encode_errors and not self._writing.ended:
+        if not self._raise_errors and not self._writing.ended:
             try:
                 self._writing.encode(failure_of(error))
                 return None

@@ -313,8 +313,9 @@ class GatewayDecoder(Decoder):
 
     def _keep(self, unit: JsonObject, value: JsonObject, *events: Event) -> tuple[Event, ...]:
         """The events, the first of them with what only the gateway says of the unit."""
-        changes = patch.diff(_envelope(value), unit)
-        if changes:
+        canonical = _envelope(value)
+        # its values are the unit's own, so that equal ones are the same
+        if canonical != unit and (changes := patch.diff(canonical, unit)):
             events[0].residue = {NAME: {"patch": changes}}
         return events
 

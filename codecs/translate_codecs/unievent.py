@@ -360,7 +360,7 @@ class UniEventDecoder(Decoder):
                 raise GrammarError(f"the {item['type']} differs from its fragments in {wrong!r}", expected="the same")
             self.options.repair(wrong, f"the {item['type']} differed from its fragments, which stand")
             unit = {**_delta(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
-        self._keep(unit, _delta(canonical), event)
+        self._keep(unit, _delta(canonical), event, parsed=kind == "tool_call")
         return [event]
 
     def _complete(self, item: JsonObject, kind: str) -> Any:
@@ -416,12 +416,15 @@ class UniEventDecoder(Decoder):
         self._keep(unit, _error(event, at_home=True), event)
         return [event]
 
-    def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event) -> None:
-        """Put what only UniEvent says of the unit into the event's residue."""
+    def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event, *, parsed: bool = False) -> None:
+        """Put what only UniEvent says of the unit into the event's residue.
+
+        ``parsed``: ``canonical`` has values of its own. Otherwise its values are the unit's, and equal ones are the same.
+        """
         residue: JsonObject = {}
         if "created_at" in unit:
             residue[STAMP] = canonical["created_at"] = unit["created_at"]
-        if changes := patch.diff(canonical, unit):
+        if (parsed or canonical != unit) and (changes := patch.diff(canonical, unit)):
             residue["patch"] = changes
         event.residue = {NAME: residue}
 

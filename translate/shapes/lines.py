@@ -13,82 +13,47 @@ from . import Chunk, Frame, Framed, Framing, octets
 _BOM = b"\xef\xbb\xbf"
 
 
-class LineBuffer:
-    """Cuts bytes into lines, in time linear in the input however it is cut.
-
-    A line ends in LF, with ``cr`` also in CR or CRLF, and is returned with its end. An unfinished line is kept as the
-    chunks it came in, and joined once.
-    """
-
-    __slots__ = ("_cr", "_held", "_held_size")
-
-    def __init__(self, *, cr: bool) -> None:
-        self._cr = cr
-        self._held: list[bytes] = []
-        self._held_size = 0
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The lines that ``data`` completes."""
-        lines = data.splitlines(keepends=True) if self._cr else _keep_ends(data)
-        if not lines:
-            return lines
-        rest = b"" if lines[-1].endswith((b"\n", b"\r") if self._cr else b"\n") else lines.pop()
-        if lines and self._held:
-            self._held.append(lines[0])
-            lines[0] = self.rest()
-        if rest:
-            self._held.append(rest)
-            self._held_size += len(rest)
-        return lines
-
-    @property
-    def size(self) -> int:
-        """Bytes of the unfinished line."""
-        return self._held_size
-
-    def rest(self) -> bytes:
-        """What is held, given up."""
-        rest = b"".join(self._held)
-        self._held.clear()
-        self._held_size = 0
-        return rest
-
-
-def _keep_ends(data: bytes) -> list[bytes]:
-    pieces = data.split(b"\n")
-    last = pieces.pop()
-    lines = [piece + b"\n" for piece in pieces]
-    return [*lines, last] if last else lines
-
-
 class LinesReader:
     """Reads JSON lines."""
 
     def __init__(self, limits: Limits) -> None:
-        self._lines = LineBuffer(cr=False)
+        self._held: list[bytes] = []
+        self._held_size = 0
         self._limit = limits.unit
         self._offset = 0
         self.ended = False
 
     def feed(self, chunk: Chunk, out: list[Frame]) -> None:
-        for line in self._lines.feed(octets(chunk)):
-            self._line(line, out, whole=True)
-        if self._lines.size > self._limit:
-            raise LimitExceeded("unit", self._limit)
+        lines = octets(chunk).split(b"\n")
+        rest = lines.pop()
+        if lines and self._held:
+            lines[0] = self._unfinished() + lines[0]
+        if lines:
+            self._take(lines, out)
+        if rest:
+            # kept as it came, and joined once
+            self._held.append(rest)
+            self._held_size += len(rest)
+            if self._held_size > self._limit:
+                raise LimitExceeded("unit", self._limit)
 
     def close(self, out: list[Frame]) -> None:
-        self._line(self._lines.rest(), out, whole=False)
+        self._take([self._unfinished()], out, whole=False)
 
-    def _line(self, line: bytes, out: list[Frame], *, whole: bool) -> None:
-        offset = self._offset
-        self._offset += len(line)
-        if offset == 0:
-            line = line.removeprefix(_BOM)
-        line = line.strip(b" \t\r\n")
-        if line:
-            if len(line) > self._limit:
-                raise LimitExceeded("unit", self._limit)
-            out.append((line, offset, None, (), 0, whole))  # type: ignore[arg-type]
+    def _unfinished(self) -> bytes:
+        held, self._held, self._held_size = self._held, [], 0
+        return b"".join(held)
+
+    def _take(self, lines: list[bytes], out: list[Frame], *, whole: bool = True) -> None:
+        offset, limit = self._offset, self._limit
+        for line in lines:
+            text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
+            if text:
+                if len(text) > limit:
+                    raise LimitExceeded("unit", limit)
+                out.append((text, offset, None, (), 0, whole))  # type: ignore[arg-type]
+            offset += len(line) + 1
+        self._offset = offset
 
 
 class RidingWriter:

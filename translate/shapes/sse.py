@@ -16,12 +16,45 @@ from ..errors import GrammarError, LimitExceeded, excerpt
 from ..events import JsonObject
 from ..limits import Limits
 from . import Chunk, Frame, Framed, Framing, octets
-from .lines import LineBuffer
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
 _CARRY_LINE, _EVENT_LINE, _DATA_LINE = b": carry ", b"event: ", b"data: "
 _KEEP = 4096
+
+
+class LineBuffer:
+    """Cuts bytes into lines, with their ends (LF, CR or CRLF), in time linear in the input however it is cut.
+
+    An unfinished line is kept as the chunks it came in, and joined once.
+    """
+
+    __slots__ = ("_held", "size")
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+        self.size = 0
+        """Bytes of the unfinished line."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that ``data`` completes."""
+        lines = data.splitlines(keepends=True)
+        if not lines:
+            return lines
+        rest = b"" if lines[-1].endswith((b"\n", b"\r")) else lines.pop()
+        if lines and self._held:
+            lines[0] = self.rest() + lines[0]
+        if rest:
+            self._held.append(rest)
+            self.size += len(rest)
+        return lines
+
+    def rest(self) -> bytes:
+        """What is held, given up."""
+        rest = b"".join(self._held)
+        self._held.clear()
+        self.size = 0
+        return rest
 
 
 class SseReader:
@@ -31,7 +64,7 @@ class SseReader:
         self._limit = limits.unit
         self._strict = strict
         self._done = done
-        self._lines = LineBuffer(cr=True)
+        self._lines = LineBuffer()
         self._head: bytes | None = b""
         self._after_cr = False
         self._kept = b""
