@@ -53,6 +53,7 @@ class Source:
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
         self._unit = -1
+        self._window = hot.WINDOW
 
     @property
     def ended(self) -> bool:
@@ -96,24 +97,30 @@ class Source:
     def _take(self, frames: list[Frame], out: list[Event]) -> None:
         at, end = 0, len(frames)
         while at < end:
-            unit = self._decoder.hot() if self._grammar.grows_by_text and self._watch is None else None
-            texts = hot.read(unit, frames, at, out, residues=self._options.residues) if unit is not None else None
-            if texts:
-                self._grown(texts)
-                at += len(texts)
-            else:
+            read = self._hot(frames, at, out) if self._grammar.grows_by_text and self._watch is None else 0
+            at += read
+            if not read:
                 self._frame(Frame(*frames[at]), out)
                 at += 1
         if self._reader.ended and not self.ended:
             raise self._truncated()
 
-    def _grown(self, texts: list[str]) -> None:
-        """Account for hot units that were read."""
+    def _hot(self, frames: list[Frame], at: int, out: list[Event]) -> int:
+        """Read hot units from ``at`` on; how many. The window closes while there are few, and opens again."""
+        unit = self._decoder.hot()
+        if unit is None:
+            return 0
+        window = self._window
+        texts = hot.read(unit, frames, at, out, residues=self._options.residues, window=window)
+        self._window = min(hot.WINDOW, max(4, len(texts)) * 4)
+        if not texts:
+            return 0
         self._unit += len(texts)
         self._options.unit = self._unit
         self._grammar.grown(texts)
         self._decoder.grow(texts)
         self._bound()
+        return len(texts)
 
     def _frame(self, frame: Frame, out: list[Event]) -> None:
         options = self._options
@@ -314,7 +321,7 @@ class UnitSink:
         unit = encoder.hot()
         if unit is None or self._writer.pending:
             return 0
-        texts = self._hot.write(unit, events, at, self.out, self._first)
+        texts = self._hot.write(unit, events, at, self.out, first=self._first)
         if texts:
             encoder.grow(texts)
         return len(texts)
