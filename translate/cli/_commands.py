@@ -84,6 +84,7 @@ def formats(args: Namespace) -> Status:
         for codec in found["codecs"]:
             lines += ["", f"{codec['codec']} says natively: {', '.join(codec['says'])}"]
             lines += [f"{codec['codec']} alone says: {reason}" for reason in codec["only"].values()]
+            lines += [f"{codec['codec']} assembles messages"] if codec["assembles"] else []
         _print(target, "\n".join(lines))
     return Status.FINE
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from dataclasses import fields
-from typing import Any
+from typing import Any, NoReturn
 
 from translate import Limits, Model, __version__
 
 from . import _commands
 from ._files import STANDARD
-from ._status import STATUSES
+from ._status import STATUSES, Status, one_line
 
 PROGRAM = "translate-streams"
 
 _MODEL_FIELDS = tuple(field.name for field in fields(Model))
 _LIMITS = {
-    "unit": "bytes of one unit (a line, an event's block)",
-    "part": "characters or bytes of one part (a text, a call's arguments)",
+    "unit": "bytes of one unit: a line, an event's block",
+    "part": "characters or bytes of one part: a text, a call's arguments",
     "nesting": "levels of arrays and objects",
     "carry": "bytes of one carry",
 }
@@ -56,17 +56,30 @@ words for. What it has none for travels in the carry.
 """
 
 
+class _Parser(ArgumentParser):
+    """One that takes no abbreviations: an option added later must not make a script ambiguous."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with one line; the whole usage would hide it."""
+        self.exit(Status.USAGE.code, f"{self.prog}: {one_line(message)}; see {self.prog} --help\n")
+
+
 def build_parser() -> ArgumentParser:
     """The parser. The arguments it makes have ``run``: the command, or ``None`` where none is given."""
-    parser = _parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
+    parser = _Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
 
     convert = commands.add_parser("convert", help="translate a stream", description=_CONVERT, epilog=STATUSES)
     convert.set_defaults(run=_commands.convert)
     _add_input(convert)
-    convert.add_argument("--to", dest="dst", metavar="FORMAT", required=True, help="the format to write")
+    convert.add_argument(
+        "--to", dest="dst", metavar="FORMAT", required=True, help="the format to write, one with a suffix"
+    )
     convert.add_argument(
         "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
     )
@@ -90,7 +103,7 @@ def build_parser() -> ArgumentParser:
         type=_model,
         metavar="MODEL",
         help="who answers, for targets that say it where the source does not: a name, or pairs such as "
-        f"{','.join(f'{name}=…' for name in _MODEL_FIELDS)}",
+        f"{','.join(f'{name}=...' for name in _MODEL_FIELDS)}",
     )
     convert.add_argument(
         "--clock",
@@ -116,7 +129,7 @@ def build_parser() -> ArgumentParser:
     assemble.set_defaults(run=_commands.assemble)
     _add_input(assemble)
     assemble.add_argument(
-        "--to", dest="dst", metavar="CODEC", required=True, help="whose form the message takes: unievent or gateway"
+        "--to", dest="dst", metavar="CODEC", required=True, help="whose form the message takes, such as unievent"
     )
     _add_strictness(assemble)
     _add_limits(assemble)
@@ -125,11 +138,6 @@ def build_parser() -> ArgumentParser:
     formats.set_defaults(run=_commands.formats)
     formats.add_argument("--json", action="store_true", help="as JSON")
     return parser
-
-
-def _parser(**options: Any) -> ArgumentParser:
-    # no abbreviations: an option added later must not make a script ambiguous
-    return ArgumentParser(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
 
 def _add_input(parser: ArgumentParser) -> None:
@@ -141,7 +149,8 @@ def _add_input(parser: ArgumentParser) -> None:
         dest="src",
         metavar="FORMAT",
         required=True,
-        help="its format; unievent and gateway recognise lines, SSE and a JSON array by themselves",
+        help="its format, as `translate-streams formats` lists them; one without a suffix recognises its shape: lines, "
+        "SSE or a JSON array",
     )
 
 
@@ -162,7 +171,7 @@ def _add_limits(parser: ArgumentParser) -> None:
             f"--max-{field.name}",
             type=_count,
             metavar="N",
-            help=f"{_LIMITS.get(field.name, field.name)} (default: {field.default:,})",
+            help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
         )
 
 
@@ -178,7 +187,7 @@ def _count(text: str) -> int:
 
 
 def _model(text: str) -> Model:
-    """A name, or ``name=…,tier=…``."""
+    """A name, or ``name=...,tier=...``."""
     if "=" not in text:
         return Model(name=text)
     given: dict[str, str] = {}
@@ -187,7 +196,7 @@ def _model(text: str) -> Model:
         key = key.strip()
         if not equals or key not in _MODEL_FIELDS or key in given:
             raise ArgumentTypeError(
-                f"{pair!r} is not one of {', '.join(f'{name}=…' for name in _MODEL_FIELDS)}, once each"
+                f"{pair!r} is not one of {', '.join(f'{name}=...' for name in _MODEL_FIELDS)}, once each"
             )
         given[key] = value
     return Model(**given)
