@@ -277,7 +277,7 @@ class GatewayDecoder(Decoder):
         call = member(unit["value"], "value", dict, "a tool frame")
         id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
         before = self._move("tool")
-        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": raw}}
+        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": _arguments(raw)}}
         return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
 
     def _on_handover(self, unit: JsonObject) -> list[Event]:
@@ -441,8 +441,7 @@ class GatewayEncoder(Encoder):
         for piece in held:
             if type(piece) is Append:
                 grown.add(piece.data)
-        raw: Any = grown.join()
-        raw = raw if raw.strip() else "{}"
+        raw = _arguments(grown.join())  # type: ignore[arg-type]
         value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
         self._say(value, [_said_open(head), Append(raw), Close()], [*held, event])
 
@@ -494,6 +493,11 @@ class GatewayEncoder(Encoder):
         reader = GatewayDecoder(self.options)
         reader.resume(self._frames, self._model, self._stated)
         return reader.decode(unit, None)
+
+
+def _arguments(raw: str) -> str:
+    """The arguments as a ``tool`` says them; text that is blank at home is a patch in the residue."""
+    return raw if raw.strip() else "{}"
 
 
 def _known(model: Model) -> Model:
@@ -569,7 +573,7 @@ class Gateway(Codec):
 def _message(head: Open, data: Any, state: JsonObject) -> JsonObject:
     text = jsontext.whole(data)
     if head.kind == "tool_call":
-        call = {"id": head.id, "name": head.name, "arguments": text if text.strip() else "{}"}
+        call = {"id": head.id, "name": head.name, "arguments": _arguments(text)}
         return {"type": "toolCall", "value": call}
     message: JsonObject = {"type": WORD[head.kind], "value": text}
     if head.kind == "thinking" and state:
