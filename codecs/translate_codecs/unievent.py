@@ -230,7 +230,7 @@ class UniEventDecoder(Decoder):
             return self._on_delta(unit)
         return self._on_stop(unit) if kind == "stop" else [Foreign(NAME, unit)]
 
-    def resume(self, head: Open, grown: Growth, fidelity: JsonObject | None) -> None:
+    def resume(self, head: Open, fidelity: JsonObject | None, grown: Growth) -> None:
         """Go on in a group that others have begun."""
         self._state, self._head, self._grown, self._fidelity = GROUP, head, grown, fidelity
 
@@ -420,7 +420,7 @@ class UniEventEncoder(Encoder):
         self._native = False
         self._grown = Growth()
         self._state: State | None = None
-        self._group: tuple[Open, Growth, JsonObject | None] | None = None
+        self._group: tuple[Open, JsonObject | None, Growth] | None = None
         self._handlers: dict[type[Event], Callable[[Any], None]] = {
             Append: self._on_append,
             Open: self._on_open,
@@ -456,7 +456,8 @@ class UniEventEncoder(Encoder):
         assert head is not None
         first = bool(self._held)
         self._held = []
-        self._group = None if first else self._so_far()
+        # what is read back must not grow the group once more
+        self._group = None if first else (*self._so_far(), Growth())
         self._grown.add(data)
         state = State(None, state.values) if state is not None and self._state is None else None
         self._state = self._state or state
@@ -485,7 +486,7 @@ class UniEventEncoder(Encoder):
             empty: Data = GROWS[head.kind]()
             self._fragment(empty, None, self._held)
         kind, data = said_kind(head), self._grown.join()
-        self._group = self._so_far()
+        self._group = (*self._so_far(), self._grown)
         self._native, self._head = False, None
         whole: Any = self._wire(data)
         if kind == "tool_call":
@@ -494,9 +495,9 @@ class UniEventEncoder(Encoder):
         self._say(unit, [Close()], [event])
         self._group = None
 
-    def _so_far(self) -> tuple[Open, Growth, JsonObject | None]:
+    def _so_far(self) -> tuple[Open, JsonObject | None]:
         assert self._head is not None
-        return _said_open(self._head), self._grown, self._state.values if self._state else None
+        return _said_open(self._head), self._state.values if self._state else None
 
     def _on_handover(self, event: Handover) -> None:
         if self._native and not self._held:
