@@ -387,7 +387,9 @@ def _add_start(reader: CarryReader, event: Event) -> bool:
 
 
 def _add_append(reader: CarryReader, event: Event) -> bool:
-    return reader._open is not None or (type(event) is Append and not event.data)
+    if type(event) is Append and not event.data:
+        return True
+    return reader._open is not None and not reader._codec.sayable(reader._open)
 
 
 def _add_close(reader: CarryReader, event: Event) -> bool:
