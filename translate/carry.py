@@ -44,7 +44,7 @@ from .events import (
 )
 
 VERSION = 1
-RESERVED = frozenset({"v", "synthetic", "events", "before"})
+RESERVED = frozenset({"v", "synthetic", "events", "before", "member"})
 """Members of a carry that no codec may be named."""
 
 
