@@ -336,7 +336,9 @@ class CarryReader:
             cursor.used = size(said.data)
         else:
             length = entry.get("length")
-            data = cursor.take(length if type(length) is int else None)
+            if "length" in entry and type(length) is not int:
+                raise CarryError("a length in the carry is no integer")
+            data = cursor.take(length)
         state = said.state
         if "state" in entry:
             state = getattr(from_members("append", {"text": "", "state": entry["state"]}), "state")  # noqa: B009
