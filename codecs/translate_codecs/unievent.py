@@ -537,7 +537,11 @@ class UniEventEncoder(Encoder):
         if residue is None:
             unit["created_at"] = self.options.clock()
         elif STAMP in residue:
-            unit["created_at"] = residue[STAMP]
+            at = residue[STAMP]
+            if isinstance(at, bool) or not isinstance(at, (int, float, type(None))):
+                self.fault(f"its created_at is {kind_of(at)}")
+                at, made_up = self.options.clock(), True
+            unit["created_at"] = at
         unit, said = self.restore(unit, said, meant)
         self.sink.put(unit, None, said, meant, made_up=made_up)
 
