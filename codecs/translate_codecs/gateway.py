@@ -20,7 +20,7 @@ none is synthetic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
@@ -490,7 +490,7 @@ class GatewayEncoder(Encoder):
         self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
 
     def reread(self, unit: JsonObject) -> list[Event]:
-        reader = GatewayDecoder(self.options)
+        reader = GatewayDecoder(replace(self.options, strict=True, report=None))
         reader.resume(self._frames, self._model, self._stated)
         return reader.decode(unit, None)
 

@@ -546,7 +546,7 @@ class UniEventEncoder(Encoder):
         self.sink.put(unit, None, said, meant, made_up=made_up)
 
     def reread(self, unit: JsonObject) -> list[Event]:
-        reader = UniEventDecoder(self.options)
+        reader = UniEventDecoder(replace(self.options, strict=True, report=None))
         if self._group is not None:
             reader.resume(*self._group)
         return reader.decode(unit, None)
