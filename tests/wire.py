@@ -245,3 +245,48 @@ def chained(stream: Any, *formats: str, **options: Any) -> Any:
     for src, dst in itertools.pairwise(formats):
         stream = translated(stream, src, dst, **options)
     return stream
+
+
+# ---- streams with carries, taken apart -----------------------------------------------------------------
+
+Pair: TypeAlias = tuple[Object | None, Object | None]
+"""A carry and the unit it speaks for; either may be missing."""
+
+
+def pairs(stream: bytes) -> list[Pair]:
+    """The blocks of an event stream, ``[DONE]`` left out."""
+    out: list[Pair] = []
+    for block in stream.split(b"\n\n"):
+        carry: Object | None = None
+        unit: Object | None = None
+        for line in block.split(b"\n"):
+            if line.startswith(b": carry "):
+                carry = json.loads(line[8:])
+            elif line.startswith(b"data: ") and line != b"data: [DONE]":
+                unit = json.loads(line[6:])
+        if carry is not None or unit is not None:
+            out.append((carry, unit))
+    return out
+
+
+def together(blocks_: Iterable[Pair], format: str) -> Any:
+    """The stream that the pairs are, in any shape; in JSON shapes what has no unit rides in the next unit's carry."""
+    if format.endswith("-sse"):
+        out = b""
+        for carry, unit in blocks_:
+            head = b"" if carry is None else b": carry " + dumps(carry) + b"\n"
+            out += head + (b"\n" if unit is None else blocks([unit]))
+        return out + (b"data: [DONE]\n\n" if format.startswith("unievent") else b"")
+    units: list[Object] = []
+    ahead: list[Object] = []
+    for carry, unit in blocks_:
+        if unit is None:
+            ahead += [] if carry is None else [dict(carry)]
+            continue
+        whole = {**(carry or {}), "before": ahead} if ahead else carry
+        for held in ahead:
+            if whole is not None and "v" in held:
+                whole["v"] = held.pop("v")
+        units.append(unit if whole is None else {**unit, "carry": whole})
+        ahead = []
+    return lines(units) if format.endswith("-jsonl") else units
