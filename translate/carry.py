@@ -391,7 +391,9 @@ def _add_start(reader: CarryReader, event: Event) -> bool:
 def _add_append(reader: CarryReader, event: Event) -> bool:
     if type(event) is Append and not event.data:
         return True
-    return reader._open is not None and not reader._codec.sayable(reader._open)
+    part = reader._open
+    # a call that is cut off before it was said is carried, and is no part of the message
+    return part is not None and (part.kind == "tool_call" or not reader._codec.sayable(part))
 
 
 def _add_close(reader: CarryReader, event: Event) -> bool:
