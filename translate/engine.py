@@ -115,7 +115,7 @@ class Source:
             elif frame.carries:
                 options.unit = self._unit + 1
                 events += self._apply([], self._beside(frame))
-            if frame.pings:
+            if frame.pings and not self.ended:
                 events = [*(Ping() for _ in range(frame.pings)), *events]
             self._check(events)
         except TranslateError as error:
