@@ -228,8 +228,9 @@ class GatewayDecoder(Decoder):
         return events
 
     def _on_start(self, unit: JsonObject) -> list[Event]:
+        model = _read_model(unit["value"])
         before = self._move("streamStart")
-        self._model = _read_model(unit["value"])
+        self._model = model
         return [*before, *self._keep(unit, {"type": "streamStart", "model": _model(self._model)}, Start(self._model))]
 
     def _on_open(self, unit: JsonObject) -> list[Event]:
@@ -281,8 +282,8 @@ class GatewayDecoder(Decoder):
         return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
 
     def _on_handover(self, unit: JsonObject) -> list[Event]:
-        before = self._move("streamError")
         model = _read_model(unit["value"])
+        before = self._move("streamError")
         return [*before, *self._keep(unit, {"type": "streamError", "model": _model(model)}, Handover(model))]
 
     def _on_stop(self, unit: JsonObject) -> list[Event]:

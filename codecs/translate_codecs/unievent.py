@@ -235,11 +235,15 @@ class UniEventDecoder(Decoder):
         self._state, self._head, self._grown, self._fidelity = GROUP, head, grown, fidelity
 
     def _move(self, what: str) -> None:
+        self._state = self._following(what)
+
+    def _following(self, what: str) -> str:
+        """The next state; it is entered when the unit has been found to be good, so that errors name the one before."""
         following = STATES[self._state].get(what)
         if following is None:
             expected = " or ".join(STATES[self._state]) or "nothing"
             raise GrammarError(f"a {what} {self.state}", expected=expected)
-        self._state = following
+        return following
 
     def _on_delta(self, unit: JsonObject) -> list[Event]:
         self._check_event(unit)
@@ -328,7 +332,7 @@ class UniEventDecoder(Decoder):
     def _on_done(self, unit: JsonObject, item: JsonObject, kind: str) -> list[Event]:
         if self._state == GROUP and kind != self._head.kind:
             raise GrammarError(f"a {item['type']} {self.state}", expected=f"{self._head.kind}.delta or .done")
-        self._move("done")
+        following = self._following("done")
         canonical = _item(kind, "done", self._complete(item, kind), self._head, self._fidelity)
         wrong = self._contradiction(item, kind, canonical)
         event = Close()
@@ -338,6 +342,7 @@ class UniEventDecoder(Decoder):
             self.options.repair(wrong, f"the {item['type']} differed from its fragments, which stand")
             unit = {**_delta(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
         self._keep(unit, _delta(canonical), event)
+        self._state = following
         return [event]
 
     def _complete(self, item: JsonObject, kind: str) -> Any:
@@ -388,8 +393,9 @@ class UniEventDecoder(Decoder):
         return [*events, event]
 
     def _on_error(self, unit: JsonObject) -> list[Event]:
+        following = self._following("error")
         event = _failure(unit["error"])
-        self._move("error")
+        self._state = following
         self._keep(unit, _error(event, at_home=True), event)
         return [event]
 
