@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .codec import Codec
 
 VERSION = 1
-RESERVED = frozenset({"v", "synthetic", "events", "before"})
+RESERVED = frozenset({"v", "synthetic", "events", "before", "member"})
 """Members of a carry that no codec may be named."""
 
 
@@ -336,7 +336,9 @@ class CarryReader:
             cursor.used = size(said.data)
         else:
             length = entry.get("length")
-            data = cursor.take(length if type(length) is int else None)
+            if "length" in entry and type(length) is not int:
+                raise CarryError("a length in the carry is no integer")
+            data = cursor.take(length)
         state = said.state
         if "state" in entry:
             state = getattr(from_members("append", {"text": "", "state": entry["state"]}), "state")  # noqa: B009
@@ -387,7 +389,11 @@ def _add_start(reader: CarryReader, event: Event) -> bool:
 
 
 def _add_append(reader: CarryReader, event: Event) -> bool:
-    return reader._open is not None or (type(event) is Append and not event.data)
+    if type(event) is Append and not event.data:
+        return True
+    part = reader._open
+    # a call that is cut off before it was said is carried, and is no part of the message
+    return part is not None and (part.kind == "tool_call" or not reader._codec.sayable(part))
 
 
 def _add_close(reader: CarryReader, event: Event) -> bool:

@@ -125,7 +125,7 @@ class Source:
     def _frame(self, frame: Frame, out: list[Event]) -> None:
         options = self._options
         try:
-            events: list[Event] = [Ping() for _ in range(frame.pings)]
+            events: list[Event] = []
             if frame.data is not None:
                 self._unit += 1
                 options.unit = self._unit
@@ -139,6 +139,8 @@ class Source:
             elif frame.carries:
                 options.unit = self._unit + 1
                 events += self._apply([], self._beside(frame))
+            if frame.pings and not self.ended:
+                events = [*(Ping() for _ in range(frame.pings)), *events]
             self._check(events)
         except TranslateError as error:
             index = self._unit if frame.data is not None else self._unit + 1
@@ -196,7 +198,17 @@ class Source:
         if carry is not None:
             self._fault(CarryError("a unit with two carries", expected="one"))
             return unit, carry
-        return unit, jsontext.from_strict(inside)
+        return unit, self._exact(inside)
+
+    def _exact(self, carry: JsonObject) -> JsonObject | None:
+        """The carry with its numbers as they were."""
+        try:
+            return jsontext.from_strict(carry)  # type: ignore[no-any-return]
+        except DecodeError as error:
+            self._fault(CarryError(f"the carry holds what is no number: {error.what}"))
+        except RecursionError:
+            self._fault(CarryError("the carry nests too deeply", expected=f"at most {self._options.limits.nesting} levels"))
+        return None
 
     def _beside(self, frame: Frame) -> JsonObject | None:
         """The carry in the comments of an SSE block. A comment that only looks like one is a comment."""
@@ -206,13 +218,17 @@ class Source:
                 self._fault(_too_large(self._options.limits.carry))
                 continue
             try:
-                value = jsontext.loads_strict(text, self._options.limits.nesting)
+                value = jsontext.loads(text, self._options.limits.nesting)
             except DecodeError:
-                continue
+                value = None
             except LimitExceeded as error:
                 self._fault(CarryError(f"the carry passes a limit: {error.what}"))
                 continue
-            if isinstance(value, dict):
+            if not isinstance(value, dict):
+                frame.pings += 1
+                continue
+            value = self._exact(value)
+            if value is not None:
                 found.append(value)
         if len(found) > 1:
             self._fault(CarryError("a unit with two carries", expected="one"))

@@ -20,7 +20,7 @@ none is synthetic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
@@ -236,8 +236,9 @@ class GatewayDecoder(Decoder):
         return events
 
     def _on_start(self, unit: JsonObject) -> list[Event]:
+        model = _read_model(unit["value"])
         before = self._move("streamStart")
-        self._model = _read_model(unit["value"])
+        self._model = model
         return [*before, *self._keep(unit, {"type": "streamStart", "model": _model(self._model)}, Start(self._model))]
 
     def _on_open(self, unit: JsonObject) -> list[Event]:
@@ -285,12 +286,12 @@ class GatewayDecoder(Decoder):
         call = member(unit["value"], "value", dict, "a tool frame")
         id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
         before = self._move("tool")
-        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": raw}}
+        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": _arguments(raw)}}
         return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
 
     def _on_handover(self, unit: JsonObject) -> list[Event]:
-        before = self._move("streamError")
         model = _read_model(unit["value"])
+        before = self._move("streamError")
         return [*before, *self._keep(unit, {"type": "streamError", "model": _model(model)}, Handover(model))]
 
     def _on_stop(self, unit: JsonObject) -> list[Event]:
@@ -454,8 +455,7 @@ class GatewayEncoder(Encoder):
         for piece in held:
             if type(piece) is Append:
                 grown.add(piece.data)
-        raw: Any = grown.join()
-        raw = raw if raw.strip() else "{}"
+        raw = _arguments(grown.join())  # type: ignore[arg-type]
         value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
         self._say(value, [_said_open(head), Append(raw), Close()], [*held, event])
 
@@ -504,9 +504,14 @@ class GatewayEncoder(Encoder):
         self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
 
     def reread(self, unit: JsonObject) -> list[Event]:
-        reader = GatewayDecoder(self.options)
+        reader = GatewayDecoder(replace(self.options, strict=True, report=None))
         reader.resume(self._frames, self._model, self._stated)
         return reader.decode(unit, None)
+
+
+def _arguments(raw: str) -> str:
+    """The arguments as a ``tool`` says them; text that is blank at home is a patch in the residue."""
+    return raw if raw.strip() else "{}"
 
 
 def _known(model: Model) -> Model:
@@ -582,7 +587,7 @@ class Gateway(Codec):
 def _message(head: Open, data: Any, state: JsonObject) -> JsonObject:
     text = jsontext.whole(data)
     if head.kind == "tool_call":
-        call = {"id": head.id, "name": head.name, "arguments": text if text.strip() else "{}"}
+        call = {"id": head.id, "name": head.name, "arguments": _arguments(text)}
         return {"type": "toolCall", "value": call}
     message: JsonObject = {"type": WORD[head.kind], "value": text}
     if head.kind == "thinking" and state:
