@@ -112,7 +112,8 @@ class Source:
                 if not frame.whole:
                     options.repair("end of input", "the last unit lacks its blank line or line end")
                 events += self._meaning(unit, frame, carry)
-            elif frame.carries:
+            elif frame.carries and frame.whole:
+                # a carry in an unfinished block speaks for a unit that never came
                 options.unit = self._unit + 1
                 events += self._apply([], self._beside(frame))
             self._check(events)
