@@ -456,7 +456,8 @@ class UniEventEncoder(Encoder):
         assert head is not None
         first = bool(self._held)
         self._held = []
-        self._group = None if first else self._so_far()
+        # a fragment is reread without what came before it: that is of the .done only
+        self._group = None if first else self._so_far(Growth())
         self._grown.add(data)
         state = State(None, state.values) if state is not None and self._state is None else None
         self._state = self._state or state
@@ -485,7 +486,7 @@ class UniEventEncoder(Encoder):
             empty: Data = GROWS[head.kind]()
             self._fragment(empty, None, self._held)
         kind, data = said_kind(head), self._grown.join()
-        self._group = self._so_far()
+        self._group = self._so_far(self._grown)
         self._native, self._head = False, None
         whole: Any = self._wire(data)
         if kind == "tool_call":
@@ -494,9 +495,9 @@ class UniEventEncoder(Encoder):
         self._say(unit, [Close()], [event])
         self._group = None
 
-    def _so_far(self) -> tuple[Open, Growth, JsonObject | None]:
+    def _so_far(self, grown: Growth) -> tuple[Open, Growth, JsonObject | None]:
         assert self._head is not None
-        return _said_open(self._head), self._grown, self._state.values if self._state else None
+        return _said_open(self._head), grown, self._state.values if self._state else None
 
     def _on_handover(self, event: Handover) -> None:
         if self._native and not self._held:
