@@ -497,7 +497,7 @@ class GatewayEncoder(Encoder):
 
 
 def _known(model: Model) -> Model:
-    return Model(**{name: getattr(model, name) or None for name in _MODEL})
+    return Model(**{name: None if word == UNKNOWN else word for name, word in _model(model).items()})
 
 
 def _said_open(head: Open) -> Open:
@@ -539,7 +539,7 @@ class Gateway(Codec):
             return said.message == meant.message and _error(said)["code"] == _error(meant)["code"]
         if isinstance(said, (Start, Handover)) and isinstance(meant, (Start, Handover)):
             pairs = [(getattr(said.model, name), getattr(meant.model, name)) for name in _MODEL]
-            return all(theirs is None or ours == theirs for ours, theirs in pairs)
+            return all(not theirs or (ours or UNKNOWN) == theirs for ours, theirs in pairs)
         return said == meant
 
     def assemble(self, events: Iterable[Event]) -> list[JsonObject]:
