@@ -200,10 +200,19 @@ class Source:
             raise GrammarError("a unit after the terminal one", expected="nothing")
         if self._watch is not None:
             self._watch(self._unit, unit)
+        ahead: list[Event] = []
+        if carry is not None and "before" in carry:
+            # what rode ahead is told to the decoder first, as it is where it has a block of its own
+            try:
+                ahead = self._carry.ahead(carry)
+                self._decoder.meant(ahead)
+            except CarryError as error:
+                self._fault(error)
+                carry = None
         said = self._decoder.decode(unit, frame.name)
         if carry is None:
             return said
-        return self._apply(said, carry)
+        return ahead + self._apply(said, carry)
 
     def _apply(self, said: list[Event], carry: JsonObject | None) -> list[Event]:
         if carry is None:
