@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -265,8 +266,23 @@ class CarryReader:
         self._kind_unsayable = False
         self.used = False
 
+    def ahead(self, carry: JsonObject) -> list[Event]:
+        """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
+        out: list[Event] = []
+        with self._reading(carry):
+            for held in _list(carry.get("before", []), "before"):
+                if not isinstance(held, dict):
+                    raise CarryError("an entry of 'before' is no object")
+                out += self._events([], held)
+        return out
+
     def read(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events meant by a unit that says ``said``. Raises :class:`CarryError`; then ``said`` stands."""
+        with self._reading(carry):
+            return self._events(said, carry)
+
+    @contextmanager
+    def _reading(self, carry: JsonObject) -> Iterator[None]:
         version = carry.get("v", VERSION)
         if version != VERSION or isinstance(version, bool):
             self._foreign_version = True
@@ -275,12 +291,7 @@ class CarryReader:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
         try:
-            out: list[Event] = []
-            for ahead in _list(carry.get("before", []), "before"):
-                if not isinstance(ahead, dict):
-                    raise CarryError("an entry of 'before' is no object")
-                out += self._events([], ahead)
-            return out + self._events(said, carry)
+            yield
         except DecodeError as error:
             raise CarryError(f"the carry holds a malformed event: {error.what}", expected=error.expected) from None
 

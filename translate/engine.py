@@ -136,7 +136,8 @@ class Source:
                 if not frame.whole:
                     options.repair("end of input", "the last unit lacks its blank line or line end")
                 events += self._meaning(unit, frame, carry)
-            elif frame.carries:
+            elif frame.carries and frame.whole:
+                # a carry in an unfinished block speaks for a unit that never came
                 options.unit = self._unit + 1
                 events += self._apply([], self._beside(frame))
             if frame.pings and not self.ended:
@@ -225,7 +226,7 @@ class Source:
                 self._fault(CarryError(f"the carry passes a limit: {error.what}"))
                 continue
             if not isinstance(value, dict):
-                frame.pings += 1
+                pings.append(text)
                 continue
             value = self._exact(value)
             if value is not None:
@@ -239,10 +240,19 @@ class Source:
             raise GrammarError("a unit after the terminal one", expected="nothing")
         if self._watch is not None:
             self._watch(self._unit, unit)
+        ahead: list[Event] = []
+        if carry is not None and "before" in carry:
+            # what rode ahead is told to the decoder first, as it is where it has a block of its own
+            try:
+                ahead = self._carry.ahead(carry)
+                self._decoder.meant(ahead)
+            except CarryError as error:
+                self._fault(error)
+                carry = None
         said = self._decoder.decode(unit, frame.name)
         if carry is None:
             return said
-        return self._apply(said, carry)
+        return ahead + self._apply(said, carry)
 
     def _apply(self, said: list[Event], carry: JsonObject | None) -> list[Event]:
         if carry is None:

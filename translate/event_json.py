@@ -19,6 +19,7 @@ from .events import (
     NAMES,
     PART_KINDS,
     REASONS,
+    Annotate,
     Append,
     Event,
     Finish,
@@ -28,6 +29,7 @@ from .events import (
     State,
     TokenCounts,
 )
+from .jsontext import Beyond
 
 
 def to_json(event: Event) -> JsonObject:
@@ -43,7 +45,7 @@ def members(event: Event) -> JsonObject:
     out: JsonObject = {}
     for f in fields(event):
         value = getattr(event, f.name)
-        if f.name == "residue" or value is None:
+        if f.name == "residue" or (value is None and (type(event) is not Annotate or f.name != "data")):
             continue
         if f.name == "data" and type(event) is Append:
             out |= data_member(value)
@@ -105,7 +107,7 @@ def from_members(name: str, given: JsonObject) -> Event:
 def _plain(name: str, given: JsonObject) -> Event:
     cls = EVENTS[name]
     known = {f.name for f in fields(cls)} - {"residue"}
-    out: JsonObject = {}
+    out = dict(_MAY_LACK.get(name, {}))
     for key, value in given.items():
         if key not in known:
             raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)) or "none")
@@ -115,6 +117,10 @@ def _plain(name: str, given: JsonObject) -> Event:
     except TypeError:
         missing = {"open": "kind", "annotate": "data", "failure": "message", "foreign": "codec"}.get(name, "")
         raise DecodeError(f"an event {name!r} lacks a member", expected=missing or None) from None
+
+
+_MAY_LACK: dict[str, JsonObject] = {"annotate": {"namespace": None}, "failure": {"code": None}}
+"""Members that an event must be given in Python, and that may be unknown."""
 
 
 def _text(event: str, key: str, value: Any) -> Any:
@@ -206,7 +212,7 @@ def _data(given: JsonObject) -> Any:
     if found[0] == "text":
         return _text("append", "text", value)
     if found[0] == "vector":
-        if not isinstance(value, list) or not all(type(x) in (int, float) for x in value):
+        if not isinstance(value, list) or not all(type(x) in (int, float, Beyond) for x in value):
             raise _wrong("append", "vector", "a list of numbers", value)
         return value
     try:
