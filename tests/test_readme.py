@@ -27,7 +27,7 @@ def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for block in blocks:
         # blank lines ahead, so that an error names the line of the README
         ahead = "\n" * (README.count("\n", 0, block.start()) + 1)
-        exec(compile(ahead + block[1], "README.md", "exec"), namespace)  # noqa: S102
+        exec(compile(ahead + block[1], "README.md", "exec"), namespace)
 
 
 def test_the_commands_are_those_of_ci() -> None:
