@@ -43,7 +43,7 @@ def members(event: Event) -> JsonObject:
     out: JsonObject = {}
     for f in fields(event):
         value = getattr(event, f.name)
-        if f.name == "residue" or value is None:
+        if f.name == "residue" or (value is None and f.name != "data"):
             continue
         if f.name == "data" and type(event) is Append:
             out |= data_member(value)
@@ -102,10 +102,14 @@ def from_members(name: str, given: JsonObject) -> Event:
     return event
 
 
+_MAY_BE_UNKNOWN = {"annotate": ("namespace",), "failure": ("code",)}
+"""Members without a default that may be left out."""
+
+
 def _plain(name: str, given: JsonObject) -> Event:
     cls = EVENTS[name]
     known = {f.name for f in fields(cls)} - {"residue"}
-    out: JsonObject = {}
+    out: JsonObject = dict.fromkeys(_MAY_BE_UNKNOWN.get(name, ()))
     for key, value in given.items():
         if key not in known:
             raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)) or "none")
