@@ -6,13 +6,13 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from typing import Any, Literal, TypeAlias, overload
 
 from .codec import Options
-from .engine import Source
 from .errors import TranslateError, UpstreamFailure
 from .events import Event, Failure, JsonObject, Model
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import codec as find_codec
 from .registry import resolve
+from .source import Source
 from .streams import AsyncStream, Stream
 from .translator import EventReader, EventWriter, Machine, Translator, make_options
 
@@ -323,7 +323,7 @@ class _Checker(Machine):
         found, shape = resolve(format)
         self.findings: list[Finding] = []
         self._model = found.models().get("unit")
-        self._source = Source(found, shape, format, options, watch=self._look)
+        self._source = Source(found, shape, format, options, lambda events: None, watch=self._look)
         super().__init__(joined=False)
 
     def _look(self, index: int, unit: JsonObject) -> None:
@@ -338,10 +338,10 @@ class _Checker(Machine):
                 self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))
 
     def _read(self, data: Any, out: list[Any]) -> None:
-        self._source.feed(data, [])
+        self._source.feed(data)
 
     def _end(self, out: list[Any]) -> None:
-        self._source.close([])
+        self._source.close()
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         if not isinstance(error, TranslateError):

@@ -92,7 +92,7 @@ def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residu
             return []
         if stamps is not None:
             for residue, stamp in zip(added, stamps, strict=True):
-                residue[hot.codec] = {hot.stamp: stamp}  # type: ignore[dict-item]
+                residue[hot.codec] = {hot.stamp or "": stamp, **residue.get(hot.codec, {})}
         out += [Append(text, None, residue) for text, residue in zip(texts, added, strict=True)]
     elif stamps is None or not residues:
         out += [Append(text) for text in texts]

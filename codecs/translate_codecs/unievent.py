@@ -425,7 +425,7 @@ class UniEventDecoder(Decoder):
     def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event, *, parsed: bool = False) -> None:
         """Put what only UniEvent says of the unit into the event's residue.
 
-        ``parsed``: ``canonical`` has values of its own. Otherwise its values are the unit's, and equal ones are the same.
+        ``parsed``: ``canonical`` has values of its own. Otherwise its values are the unit's: equal ones are the same.
         """
         residue: JsonObject = {}
         if "created_at" in unit:
@@ -452,7 +452,7 @@ class UniEventEncoder(Encoder):
         self._native = False
         self._grown = Growth()
         self._state: State | None = None
-        self._group: tuple[Open, JsonObject | None, Growth] | None = None
+        self._group: tuple[Open, Growth, JsonObject | None] | None = None
         self._handlers: dict[type[Event], Callable[[Any], None]] = {
             Append: self._on_append,
             Open: self._on_open,
