@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from ..errors import LimitExceeded
 from ..events import JsonObject
 from ..limits import Limits
 
@@ -75,6 +76,13 @@ class Shape(Protocol):
 
     def writer(self) -> Writer:
         """A writer for one stream."""
+
+
+def too_large(limit: int, offset: int) -> LimitExceeded:
+    """The error for a unit that passes its limit; ``offset``: where it begins."""
+    error = LimitExceeded("unit", limit)
+    error.offset = offset
+    return error
 
 
 def octets(chunk: Chunk) -> bytes:

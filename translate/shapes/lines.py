@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import jsontext
-from ..errors import LimitExceeded
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, octets
+from . import Chunk, Frame, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -74,7 +73,7 @@ class LinesReader:
         for line in self._lines.feed(octets(chunk)):
             self._line(line, out, whole=True)
         if self._lines.size > self._limit:
-            raise LimitExceeded("unit", self._limit)
+            raise too_large(self._limit, self._offset)
 
     def close(self, out: list[Frame]) -> None:
         self._line(self._lines.rest(), out, whole=False)
@@ -87,7 +86,7 @@ class LinesReader:
         line = line.strip(b" \t\r\n")
         if line:
             if len(line) > self._limit:
-                raise LimitExceeded("unit", self._limit)
+                raise too_large(self._limit, offset)
             out.append(Frame(line, offset, whole=whole))
 
 
