@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..errors import DecodeError, LimitExceeded, excerpt
+from ..errors import DecodeError, excerpt
 from ..limits import Limits
-from . import Chunk, Frame, octets
+from . import Chunk, Frame, octets, too_large
 
 _TOKENS = re.compile(rb'["\\\[\]{},]')
 _SPACE = b" \t\r\n"
@@ -84,7 +84,7 @@ class ArrayReader:
             self._element.append(piece)
             self._size += len(piece)
             if self._size > self._limit:
-                raise LimitExceeded("unit", self._limit)
+                raise too_large(self._limit, self._start)
 
     def _complete(self, piece: bytes, out: list[Frame], *, after_comma: bool) -> None:
         self._hold(piece)

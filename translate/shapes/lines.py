@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import jsontext
-from ..errors import LimitExceeded
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Framed, Framing, octets
+from . import Chunk, Frame, Framed, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -35,7 +34,7 @@ class LinesReader:
             self._held.append(rest)
             self._held_size += len(rest)
             if self._held_size > self._limit:
-                raise LimitExceeded("unit", self._limit)
+                raise too_large(self._limit, self._offset)
 
     def close(self, out: list[Frame]) -> None:
         self._take([self._unfinished()], out, whole=False)
@@ -50,7 +49,7 @@ class LinesReader:
             text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
             if text:
                 if len(text) > limit:
-                    raise LimitExceeded("unit", limit)
+                    raise too_large(limit, offset)
                 out.append((text, offset, None, (), 0, whole))  # type: ignore[arg-type]
             offset += len(line) + 1
         self._offset = offset
