@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from .codec import Options
 from .errors import TranslateError, UpstreamFailure
+from .event_json import to_json
 from .events import Event, Failure, JsonObject, Model
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
@@ -331,8 +332,10 @@ class _Checker(Machine):
             return
         from pydantic import ValidationError
 
+        event = unit.get("event")
         try:
-            self._model.model_validate(unit)
+            # an event that is an object is looked at in its JSON form
+            self._model.model_validate(to_json(event) if isinstance(event, Event) else unit)
         except ValidationError as error:
             for found in error.errors(include_url=False, include_input=False):
                 self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))

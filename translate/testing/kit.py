@@ -369,11 +369,11 @@ class _Case:
 # ---- comparing -------------------------------------------------------------------------------------
 
 
-def at_home(events: Iterable[Event], codec: str) -> list[Event]:
-    """The events as their source meant them: without keep-alives, and without what ``codec`` made up on the way."""
+def at_home(events: Iterable[Event], *codecs: str) -> list[Event]:
+    """The events as their source meant them: without keep-alives, and without what ``codecs`` made up on the way."""
     out: list[Event] = []
     for event in events:
-        if type(event) is Ping or _made_up(event, codec):
+        if type(event) is Ping or any(_made_up(event, codec) for codec in codecs):
             continue
         residue = {k: v for k, v in (event.residue or {}).items() if not v.get("synthetic")}
         out.append(replace(event, residue=residue or None))
