@@ -265,6 +265,11 @@ class CarryReader:
         self._kind_unsayable = False
         self.used = False
 
+    @property
+    def trusted(self) -> bool:
+        """Whether carries are read: not so after one of another version."""
+        return not self._foreign_version
+
     def read(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events meant by a unit that says ``said``. Raises :class:`CarryError`; then ``said`` stands."""
         version = carry.get("v", VERSION)

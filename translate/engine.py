@@ -53,6 +53,10 @@ class Source:
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
         self._unit = -1
+        # where a limit is as low as a hot unit nests, every unit has to be looked at
+        self._cold = watch is not None or options.limits.nesting < hot.NESTS
+        self.units: list[int] = []
+        """The index of the unit that each event of the last call came from."""
 
     @property
     def ended(self) -> bool:
@@ -62,6 +66,7 @@ class Source:
     def feed(self, chunk: Chunk, out: list[Event]) -> None:
         """Read one chunk."""
         frames: list[Frame] = []
+        self.units = []
         try:
             self._reader.feed(chunk, frames)
         except TranslateError as error:
@@ -71,6 +76,7 @@ class Source:
     def close(self, out: list[Event]) -> None:
         """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
         frames: list[Frame] = []
+        self.units = []
         try:
             self._reader.close(frames)
         except TranslateError as error:
@@ -79,6 +85,7 @@ class Source:
         last = self._decoder.close()
         self._check(last)
         out += last
+        self.units += [self._unit] * len(last)
         if not self.ended:
             raise self._truncated()
 
@@ -96,24 +103,34 @@ class Source:
     def _take(self, frames: list[Frame], out: list[Event]) -> None:
         at, end = 0, len(frames)
         while at < end:
-            unit = self._decoder.hot() if self._grammar.grows_by_text and self._watch is None else None
-            texts = hot.read(unit, frames, at, out, residues=self._options.residues) if unit is not None else None
-            if texts:
-                self._grown(texts)
-                at += len(texts)
-            else:
+            unit = self._decoder.hot() if self._grammar.grows_by_text and not self._cold else None
+            done = self._run(unit, frames, at, out) if unit is not None else 0
+            if not done:
                 self._frame(Frame(*frames[at]), out)
-                at += 1
+            at += done or 1
         if self._reader.ended and not self.ended:
             raise self._truncated()
 
-    def _grown(self, texts: list[str]) -> None:
-        """Account for hot units that were read."""
-        self._unit += len(texts)
-        self._options.unit = self._unit
-        self._grammar.grown(texts)
+    def _run(self, unit: hot.Hot, frames: list[Frame], at: int, out: list[Event]) -> int:
+        """Read the hot units among ``frames`` from ``at`` on; how many."""
+        options, grammar = self._options, self._grammar
+        limit = options.limits.carry if self._carry.trusted else 0
+        texts = hot.read(unit, frames, at, out, residues=options.residues, limit=limit)
+        if not texts:
+            return 0
+        count, size = len(texts), grammar.size
+        grammar.grown(texts)
+        if grammar.size > options.limits.part:
+            # one of them passes the limit: the general way finds out which
+            grammar.size = size
+            del out[-count:]
+            self._cold = True
+            return 0
         self._decoder.grow(texts)
-        self._bound()
+        self.units += range(self._unit + 1, self._unit + 1 + count)
+        self._unit += count
+        options.unit = self._unit
+        return count
 
     def _frame(self, frame: Frame, out: list[Event]) -> None:
         options = self._options
@@ -132,6 +149,8 @@ class Source:
             elif frame.carries:
                 options.unit = self._unit + 1
                 events += self._apply([], self._beside(frame))
+            elif not frame.whole and not events:
+                options.repair("end of input", "what holds the units lacks its end")
             self._check(events)
         except TranslateError as error:
             index = self._unit if frame.data is not None else self._unit + 1
@@ -144,6 +163,7 @@ class Source:
             )
             raise
         out += events
+        self.units += [options.unit] * len(events)
 
     def _load(self, frame: Frame) -> tuple[JsonObject | None, JsonObject | None]:
         """The unit and its carry. An unfinished unit at the end of input is none."""
@@ -201,6 +221,7 @@ class Source:
             try:
                 value = jsontext.loads_strict(text, self._options.limits.nesting)
             except DecodeError:
+                self._utf8(text)
                 continue
             except LimitExceeded as error:
                 self._fault(CarryError(f"the carry passes a limit: {error.what}"))
@@ -210,6 +231,13 @@ class Source:
         if len(found) > 1:
             self._fault(CarryError("a unit with two carries", expected="one"))
         return found[0] if found else None
+
+    def _utf8(self, text: bytes) -> None:
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if self._options.strict:
+                raise jsontext.not_utf8(text, error) from None
 
     def _meaning(self, unit: JsonObject, frame: Frame, carry: JsonObject | None) -> list[Event]:
         if self._grammar.state == ENDED:
@@ -246,9 +274,6 @@ class Source:
             if not self._carry.used:
                 raise
             raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
-        self._bound()
-
-    def _bound(self) -> None:
         if self._grammar.size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)
 

@@ -29,6 +29,10 @@ _SYNTHETIC = b'{"synthetic":true}'
 _QUOTE, _ZERO = b'"'[0], b"0"[0]
 _DIGITS = 18
 """A number of so many digits is within 64 bits."""
+NESTS = 3
+"""Levels of arrays and objects in a hot unit, its carry included."""
+_RUN = 256
+"""Units of one call at most: short runs in a long list cost what they hold, not what follows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +71,10 @@ class Hot:
         return Layout(before.encode(), between.encode(), after.encode())
 
 
-def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residues: bool) -> list[str]:
+def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residues: bool, limit: int) -> list[str]:
     """Read the hot units among ``frames`` from index ``at`` on, as far as they go; their texts.
 
-    ``residues``: whether anyone will look at what only the codec says.
+    ``residues``: whether anyone will look at what only the codec says. ``limit``: bytes of a carry that is read here.
     """
     texts: list[str] = []
     layout = _layout_of(hot, frames[at][0])
@@ -82,7 +86,7 @@ def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residu
     codec, stamp, name = hot.codec, hot.stamp, hot.name
     loads = orjson.loads
     grown, said = texts.append, out.append
-    for data, _, named, carries, pings, whole in frames[at:]:
+    for data, _, named, carries, pings, whole in frames[at : at + _RUN]:
         if pings or not whole or (named is not None and named != name) or type(data) is not bytes:
             break
         if not (data.startswith(before) and data.endswith(after)):
@@ -103,6 +107,8 @@ def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residu
             if type(text) is not str:
                 break
             if carry is not None:
+                if len(carry) > limit:
+                    break
                 residue = _with_carry(residue, carry, codec, len(carries))
                 if residue is None:
                     break
@@ -177,12 +183,12 @@ class HotWriter:
         between, clock = layout.between, self.clock
         dumps = orjson.dumps
         grown, put = texts.append, out.append
-        for event in events[at:]:
+        for event in events[at : at + _RUN]:
             if type(event) is not Append or event.state is not None:
                 break
             text, residue = event.data, event.residue
             carry = b""
-            if residue is not None:
+            if residue:
                 if stamp is not None:
                     if len(residue) > 1 or codec not in residue:
                         break
@@ -224,7 +230,7 @@ def _carry_text(residue: Residue) -> bytes:
 
 
 def _stamp(residue: Residue | None, codec: str, stamp: str, clock: Callable[[], int]) -> bytes | None:
-    if residue is None:
+    if not residue:
         return b"%d" % clock()
     own = residue[codec]
     number = own.get(stamp)

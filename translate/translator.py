@@ -54,6 +54,7 @@ class Writing:
         codec, shape = resolve(dst)
         self.format = dst
         self.codec = codec
+        self._options = options
         self.objects = shape.objects
         options.objects = shape.objects
         writer = shape.writer()
@@ -62,8 +63,11 @@ class Writing:
         self._encoder = codec.encoder(self.sink, options)
         self.ended = False
 
-    def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
-        """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
+    def encode_all(self, events: Sequence[Event], units: Sequence[int], *, stop_at_failure: bool) -> None:
+        """Events of the grammar, in order, and the index of the source's unit that each came from.
+
+        ``stop_at_failure``: a failure is raised instead of being said.
+        """
         at, end = 0, len(events)
         while at < end:
             done = self.sink.run(self._encoder, events, at) if type(events[at]) is Append else 0
@@ -71,6 +75,7 @@ class Writing:
                 at += done
                 continue
             event = events[at]
+            self._options.unit = units[at]
             if stop_at_failure and type(event) is Failure:
                 raise UpstreamFailure(event.code, event.message, event.kind, event.details)
             self.encode(event)
@@ -149,7 +154,10 @@ class Machine(ABC):
         self.finished = True
         self.error = self._meet(error, out)
         if self.error is not None and not out:
-            raise self.error from None
+            if isinstance(self.error, TranslateError):
+                raise self.error from None
+            # an error of the source, or of a codec, keeps its cause
+            raise self.error
 
 
 class Translator(Machine):
@@ -183,7 +191,8 @@ class Translator(Machine):
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         self._writing = Writing(dst, options, loss)
-        options.residues = loss == "carry" or report is not None or codec is self._writing.codec
+        target = self._writing.codec
+        options.residues = loss == "carry" or report is not None or codec is target or target.says_residues
         self._source = Source(codec, shape, src, options)
         self._format = src
         self._options = options
@@ -199,7 +208,7 @@ class Translator(Machine):
             self._source.feed(data, events)
         finally:
             # what came before an error is delivered; an error of the encoder is the earlier one
-            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+            self._writing.encode_all(events, self._source.units, stop_at_failure=self._raise_errors)
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
@@ -207,7 +216,7 @@ class Translator(Machine):
         try:
             self._source.close(events)
         finally:
-            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+            self._writing.encode_all(events, self._source.units, stop_at_failure=self._raise_errors)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""
@@ -293,6 +302,7 @@ class EventWriter(Machine):
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         if isinstance(error, TranslateError):
+            error.pending = list(self._writing.sink.pending)
             error.locate(format="events", state=self._grammar.state)
         return error
 

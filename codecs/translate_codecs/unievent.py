@@ -419,7 +419,7 @@ class UniEventDecoder(Decoder):
     def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event, *, parsed: bool = False) -> None:
         """Put what only UniEvent says of the unit into the event's residue.
 
-        ``parsed``: ``canonical`` has values of its own. Otherwise its values are the unit's, and equal ones are the same.
+        ``parsed``: ``canonical`` has values of its own. Otherwise its values are the unit's: equal ones are the same.
         """
         residue: JsonObject = {}
         if "created_at" in unit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from ..errors import LimitExceeded
 from ..events import JsonObject
 from ..limits import Limits
 
@@ -104,6 +105,13 @@ class Shape(Protocol):
     def writer(self) -> Writer:
         """A writer for one stream."""
         ...
+
+
+def too_large(limit: int, offset: int) -> LimitExceeded:
+    """The error for a unit over the limit, which begins at ``offset``."""
+    error = LimitExceeded("unit", limit)
+    error.offset = offset
+    return error
 
 
 def octets(chunk: Chunk) -> bytes:

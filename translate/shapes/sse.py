@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import jsontext
-from ..errors import GrammarError, LimitExceeded, excerpt
+from ..errors import GrammarError, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Framed, Framing, octets
+from . import Chunk, Frame, Framed, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
@@ -90,7 +90,7 @@ class SseReader:
         for line in self._lines.feed(data):
             self._line(line, out)
         if self._block_size + self._lines.size > self._limit:
-            raise LimitExceeded("unit", self._limit)
+            raise too_large(self._limit, self._block_offset)
 
     def _plain_blocks(self, data: bytes, out: list[Frame]) -> bytes:
         """Take the plain blocks that ``data`` begins with, and return what is left to be read line by line.
@@ -154,7 +154,7 @@ class SseReader:
             self._block.append(line)
             self._block_size += len(line)
             if self._block_size > self._limit:
-                raise LimitExceeded("unit", self._limit)
+                raise too_large(self._limit, self._block_offset)
             return
         if self._block:
             self._dispatch(out, whole=True)
@@ -207,7 +207,9 @@ class SseReader:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
             if self._strict:
-                raise jsontext.not_utf8(value, error) from None
+                found = jsontext.not_utf8(value, error)
+                found.offset = self._block_offset
+                raise found from None
             return value.decode("utf-8", "replace")
 
 
