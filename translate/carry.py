@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from .codec import Codec
 
 VERSION = 1
-RESERVED = frozenset({"v", "synthetic", "events", "before"})
+RESERVED = frozenset({"v", "synthetic", "events", "before", "member"})
 """Members of a carry that no codec may be named."""
 
 
@@ -270,8 +271,23 @@ class CarryReader:
         """Whether carries are read: not so after one of another version."""
         return not self._foreign_version
 
+    def ahead(self, carry: JsonObject) -> list[Event]:
+        """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
+        out: list[Event] = []
+        with self._reading(carry):
+            for held in _list(carry.get("before", []), "before"):
+                if not isinstance(held, dict):
+                    raise CarryError("an entry of 'before' is no object")
+                out += self._events([], held)
+        return out
+
     def read(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events meant by a unit that says ``said``. Raises :class:`CarryError`; then ``said`` stands."""
+        with self._reading(carry):
+            return self._events(said, carry)
+
+    @contextmanager
+    def _reading(self, carry: JsonObject) -> Iterator[None]:
         version = carry.get("v", VERSION)
         if version != VERSION or isinstance(version, bool):
             self._foreign_version = True
@@ -280,12 +296,7 @@ class CarryReader:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
         try:
-            out: list[Event] = []
-            for ahead in _list(carry.get("before", []), "before"):
-                if not isinstance(ahead, dict):
-                    raise CarryError("an entry of 'before' is no object")
-                out += self._events([], ahead)
-            return out + self._events(said, carry)
+            yield
         except DecodeError as error:
             raise CarryError(f"the carry holds a malformed event: {error.what}", expected=error.expected) from None
 
@@ -341,7 +352,9 @@ class CarryReader:
             cursor.used = size(said.data)
         else:
             length = entry.get("length")
-            data = cursor.take(length if type(length) is int else None)
+            if "length" in entry and type(length) is not int:
+                raise CarryError("a length in the carry is no integer")
+            data = cursor.take(length)
         state = said.state
         if "state" in entry:
             state = getattr(from_members("append", {"text": "", "state": entry["state"]}), "state")  # noqa: B009
@@ -392,7 +405,11 @@ def _add_start(reader: CarryReader, event: Event) -> bool:
 
 
 def _add_append(reader: CarryReader, event: Event) -> bool:
-    return reader._open is not None or (type(event) is Append and not event.data)
+    if type(event) is Append and not event.data:
+        return True
+    part = reader._open
+    # a call that is cut off before it was said is carried, and is no part of the message
+    return part is not None and (part.kind == "tool_call" or not reader._codec.sayable(part))
 
 
 def _add_close(reader: CarryReader, event: Event) -> bool:

@@ -199,10 +199,12 @@ class Encoder(ABC):
             return None
         if len(found) != len(said):
             return None
-        for now, before in zip(found, said, strict=True):
+        for i, (now, before) in enumerate(zip(found, said, strict=True)):
             if type(now) is not type(before):
                 return None
-            if not same_event(now, before) and not (len(said) == 1 and self.codec.agrees(now, bare(meant[0]))):
+            if not same_event(now, before) and not (
+                len(said) == len(meant) and type(now) is type(meant[i]) and self.codec.agrees(now, bare(meant[i]))
+            ):
                 return None
         return found
 

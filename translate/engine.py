@@ -53,10 +53,9 @@ class Source:
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
         self._unit = -1
+        self._window = hot.WINDOW
         # where a limit is as low as a hot unit nests, every unit has to be looked at
         self._cold = watch is not None or options.limits.nesting < hot.NESTS
-        self.units: list[int] = []
-        """The index of the unit that each event of the last call came from."""
 
     @property
     def ended(self) -> bool:
@@ -66,7 +65,6 @@ class Source:
     def feed(self, chunk: Chunk, out: list[Event]) -> None:
         """Read one chunk."""
         frames: list[Frame] = []
-        self.units = []
         try:
             self._reader.feed(chunk, frames)
         except TranslateError as error:
@@ -76,7 +74,6 @@ class Source:
     def close(self, out: list[Event]) -> None:
         """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
         frames: list[Frame] = []
-        self.units = []
         try:
             self._reader.close(frames)
         except TranslateError as error:
@@ -85,7 +82,6 @@ class Source:
         last = self._decoder.close()
         self._check(last)
         out += last
-        self.units += [self._unit] * len(last)
         if not self.ended:
             raise self._truncated()
 
@@ -103,39 +99,41 @@ class Source:
     def _take(self, frames: list[Frame], out: list[Event]) -> None:
         at, end = 0, len(frames)
         while at < end:
-            unit = self._decoder.hot() if self._grammar.grows_by_text and not self._cold else None
-            done = self._run(unit, frames, at, out) if unit is not None else 0
-            if not done:
+            read = self._hot(frames, at, out) if self._grammar.grows_by_text and not self._cold else 0
+            at += read
+            if not read:
                 self._frame(Frame(*frames[at]), out)
-            at += done or 1
+                at += 1
         if self._reader.ended and not self.ended:
             raise self._truncated()
 
-    def _run(self, unit: hot.Hot, frames: list[Frame], at: int, out: list[Event]) -> int:
-        """Read the hot units among ``frames`` from ``at`` on; how many."""
-        options, grammar = self._options, self._grammar
-        limit = options.limits.carry if self._carry.trusted else 0
-        texts = hot.read(unit, frames, at, out, residues=options.residues, limit=limit)
+    def _hot(self, frames: list[Frame], at: int, out: list[Event]) -> int:
+        """Read hot units from ``at`` on; how many. The window closes while there are few, and opens again."""
+        unit = self._decoder.hot()
+        if unit is None:
+            return 0
+        options, grammar, window = self._options, self._grammar, self._window
+        carry = options.limits.carry if self._carry.trusted else 0
+        texts = hot.read(unit, frames, at, out, residues=options.residues, window=window, carry=carry)
+        self._window = min(hot.WINDOW, max(4, len(texts)) * 4)
         if not texts:
             return 0
-        count, size = len(texts), grammar.size
+        size = grammar.size
         grammar.grown(texts)
         if grammar.size > options.limits.part:
             # one of them passes the limit: the general way finds out which
-            grammar.size = size
-            del out[-count:]
-            self._cold = True
+            grammar.size, self._cold = size, True
+            del out[-len(texts) :]
             return 0
-        self._decoder.grow(texts)
-        self.units += range(self._unit + 1, self._unit + 1 + count)
-        self._unit += count
+        self._unit += len(texts)
         options.unit = self._unit
-        return count
+        self._decoder.grow(texts)
+        return len(texts)
 
     def _frame(self, frame: Frame, out: list[Event]) -> None:
         options = self._options
         try:
-            events: list[Event] = [Ping() for _ in range(frame.pings)]
+            events: list[Event] = []
             if frame.data is not None:
                 self._unit += 1
                 options.unit = self._unit
@@ -146,11 +144,14 @@ class Source:
                 if not frame.whole:
                     options.repair("end of input", "the last unit lacks its blank line or line end")
                 events += self._meaning(unit, frame, carry)
-            elif frame.carries:
+            elif frame.carries and frame.whole:
+                # a carry in an unfinished block speaks for a unit that never came
                 options.unit = self._unit + 1
                 events += self._apply([], self._beside(frame))
-            elif not frame.whole and not events:
+            elif not (frame.whole or frame.pings or frame.carries):
                 options.repair("end of input", "what holds the units lacks its end")
+            if frame.pings and not self.ended:
+                events = [*(Ping() for _ in range(frame.pings)), *events]
             self._check(events)
         except TranslateError as error:
             index = self._unit if frame.data is not None else self._unit + 1
@@ -163,7 +164,6 @@ class Source:
             )
             raise
         out += events
-        self.units += [options.unit] * len(events)
 
     def _load(self, frame: Frame) -> tuple[JsonObject | None, JsonObject | None]:
         """The unit and its carry. An unfinished unit at the end of input is none."""
@@ -209,7 +209,17 @@ class Source:
         if carry is not None:
             self._fault(CarryError("a unit with two carries", expected="one"))
             return unit, carry
-        return unit, jsontext.from_strict(inside)
+        return unit, self._exact(inside)
+
+    def _exact(self, carry: JsonObject) -> JsonObject | None:
+        """The carry with its numbers as they were."""
+        try:
+            return jsontext.from_strict(carry)  # type: ignore[no-any-return]
+        except DecodeError as error:
+            self._fault(CarryError(f"the carry holds what is no number: {error.what}"))
+        except RecursionError:
+            self._fault(CarryError("the carry nests too deeply", expected=f"at most {self._options.limits.nesting} levels"))
+        return None
 
     def _beside(self, frame: Frame) -> JsonObject | None:
         """The carry in the comments of an SSE block. A comment that only looks like one is a comment."""
@@ -219,14 +229,18 @@ class Source:
                 self._fault(_too_large(self._options.limits.carry))
                 continue
             try:
-                value = jsontext.loads_strict(text, self._options.limits.nesting)
+                value = jsontext.loads(text, self._options.limits.nesting)
             except DecodeError:
                 self._utf8(text)
-                continue
+                value = None
             except LimitExceeded as error:
                 self._fault(CarryError(f"the carry passes a limit: {error.what}"))
                 continue
-            if isinstance(value, dict):
+            if not isinstance(value, dict):
+                pings.append(text)
+                continue
+            value = self._exact(value)
+            if value is not None:
                 found.append(value)
         if len(found) > 1:
             self._fault(CarryError("a unit with two carries", expected="one"))
@@ -244,10 +258,19 @@ class Source:
             raise GrammarError("a unit after the terminal one", expected="nothing")
         if self._watch is not None:
             self._watch(self._unit, unit)
+        ahead: list[Event] = []
+        if carry is not None and "before" in carry:
+            # what rode ahead is told to the decoder first, as it is where it has a block of its own
+            try:
+                ahead = self._carry.ahead(carry)
+                self._decoder.meant(ahead)
+            except CarryError as error:
+                self._fault(error)
+                carry = None
         said = self._decoder.decode(unit, frame.name)
         if carry is None:
             return said
-        return self._apply(said, carry)
+        return ahead + self._apply(said, carry)
 
     def _apply(self, said: list[Event], carry: JsonObject | None) -> list[Event]:
         if carry is None:
@@ -274,6 +297,9 @@ class Source:
             if not self._carry.used:
                 raise
             raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
+        self._bound()
+
+    def _bound(self) -> None:
         if self._grammar.size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)
 
@@ -339,7 +365,7 @@ class UnitSink:
         unit = encoder.hot()
         if unit is None or self._writer.pending:
             return 0
-        texts = self._hot.write(unit, events, at, self.out, self._first)
+        texts = self._hot.write(unit, events, at, self.out, first=self._first)
         if texts:
             encoder.grow(texts)
         return len(texts)

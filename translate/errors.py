@@ -13,7 +13,10 @@ def excerpt(value: object) -> str:
     if isinstance(value, (bytes, bytearray, memoryview)):
         text = bytes(value[: EXCERPT * 4]).decode("utf-8", "replace")
     else:
-        text = value if isinstance(value, str) else repr(value)
+        try:
+            text = value if isinstance(value, str) else repr(value)
+        except RecursionError:
+            text = f"{type(value).__name__}, deeply nested"
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 

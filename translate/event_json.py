@@ -30,6 +30,7 @@ from .events import (
 )
 from .jsontext import Beyond
 
+
 _MEMBERS: dict[str, frozenset[str]] = {
     **{name: frozenset(f.name for f in fields(cls)) for name, cls in EVENTS.items()},
     "append": frozenset({"text", "bytes", "vector", "state", "residue"}),
@@ -50,7 +51,7 @@ def members(event: Event) -> JsonObject:
     out: JsonObject = {}
     for f in fields(event):
         value = getattr(event, f.name)
-        if f.name == "residue" or (value is None and not (f.name == "data" and type(event) is Annotate)):
+        if f.name == "residue" or (value is None and (type(event) is not Annotate or f.name != "data")):
             continue
         if f.name == "data" and type(event) is Append:
             out |= data_member(value)
@@ -111,8 +112,7 @@ def from_members(name: str, given: JsonObject) -> Event:
 
 
 def _plain(name: str, given: JsonObject) -> Event:
-    # members that may be unknown, but that an event in Python has to say
-    out: JsonObject = {"annotate": {"namespace": None}, "failure": {"code": None}}.get(name, {})
+    out = dict(_MAY_LACK.get(name, {}))
     for key, value in given.items():
         out[key] = _CHECKS[key](name, key, value) if (name, key) != ("annotate", "data") else value
     try:
@@ -120,6 +120,10 @@ def _plain(name: str, given: JsonObject) -> Event:
     except TypeError:
         missing = {"open": "kind", "annotate": "data", "failure": "message", "foreign": "codec"}.get(name, "")
         raise DecodeError(f"an event {name!r} lacks a member", expected=missing or None) from None
+
+
+_MAY_LACK: dict[str, JsonObject] = {"annotate": {"namespace": None}, "failure": {"code": None}}
+"""Members that an event must be given in Python, and that may be unknown."""
 
 
 def _text(event: str, key: str, value: Any) -> Any:

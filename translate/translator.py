@@ -54,7 +54,6 @@ class Writing:
         codec, shape = resolve(dst)
         self.format = dst
         self.codec = codec
-        self._options = options
         self.objects = shape.objects
         options.objects = shape.objects
         writer = shape.writer()
@@ -63,11 +62,8 @@ class Writing:
         self._encoder = codec.encoder(self.sink, options)
         self.ended = False
 
-    def encode_all(self, events: Sequence[Event], units: Sequence[int], *, stop_at_failure: bool) -> None:
-        """Events of the grammar, in order, and the index of the source's unit that each came from.
-
-        ``stop_at_failure``: a failure is raised instead of being said.
-        """
+    def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
+        """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
         at, end = 0, len(events)
         while at < end:
             done = self.sink.run(self._encoder, events, at) if type(events[at]) is Append else 0
@@ -75,7 +71,6 @@ class Writing:
                 at += done
                 continue
             event = events[at]
-            self._options.unit = units[at]
             if stop_at_failure and type(event) is Failure:
                 raise UpstreamFailure(event.code, event.message, event.kind, event.details)
             self.encode(event)
@@ -208,7 +203,7 @@ class Translator(Machine):
             self._source.feed(data, events)
         finally:
             # what came before an error is delivered; an error of the encoder is the earlier one
-            self._writing.encode_all(events, self._source.units, stop_at_failure=self._raise_errors)
+            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
@@ -216,7 +211,7 @@ class Translator(Machine):
         try:
             self._source.close(events)
         finally:
-            self._writing.encode_all(events, self._source.units, stop_at_failure=self._raise_errors)
+            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""

@@ -20,7 +20,7 @@ none is synthetic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
@@ -114,6 +114,11 @@ def _data(state: State | None, guess: str | None) -> JsonObject | None:
     return {f"{issuer}.{key}" if issuer else key: value for key, value in state.values.items()}
 
 
+def _guess(model: Model) -> str | None:
+    """Who is taken to have issued a state whose namespace is unknown."""
+    return model.publisher.lower() if model.publisher and model.publisher != UNKNOWN else None
+
+
 def _read_data(data: JsonObject | None) -> State | None:
     """The part before the first dot, non-empty and equal in all keys, is the namespace."""
     if not data:
@@ -161,7 +166,7 @@ class GatewayDecoder(Decoder):
         super().__init__(options)
         self._state = OPENING
         self._model = Model()
-        self._stated: list[JsonObject] = []
+        self._stated: list[State] = []
         self._handlers: dict[str, Callable[[JsonObject], list[Event]]] = {
             "content": self._on_text,
             "thinking": self._on_text,
@@ -193,12 +198,12 @@ class GatewayDecoder(Decoder):
         return handler(unit)
 
     def meant(self, events: Sequence[Event]) -> None:
-        self._stated += [event.state.values for event in events if type(event) is Append and event.state]
+        self._stated += [event.state for event in events if type(event) is Append and event.state]
 
     def hot(self) -> Hot | None:
         return HOT[WORD[RUN[self._state]]] if self._state in RUN else None
 
-    def resume(self, state: str, model: Model, stated: list[JsonObject]) -> None:
+    def resume(self, state: str, model: Model, stated: list[State]) -> None:
         """Go on in a stream that others have begun; ``stated``: what the open run has said of its state."""
         self._state, self._model, self._stated = state, model, stated
 
@@ -236,8 +241,9 @@ class GatewayDecoder(Decoder):
         return events
 
     def _on_start(self, unit: JsonObject) -> list[Event]:
+        model = _read_model(unit["value"])
         before = self._move("streamStart")
-        self._model = _read_model(unit["value"])
+        self._model = model
         return [*before, *self._keep(unit, {"type": "streamStart", "model": _model(self._model)}, Start(self._model))]
 
     def _on_open(self, unit: JsonObject) -> list[Event]:
@@ -270,12 +276,14 @@ class GatewayDecoder(Decoder):
         if not self._stated:
             return state
         said: JsonObject = {}
-        for values in self._stated:
-            said |= values
-        for values in (data, state.values if state is not None else {}):
-            if said.keys() <= values.keys() and all(jsontext.same(v, values[k]) for k, v in said.items()):
-                rest = {k: v for k, v in values.items() if k not in said}
-                return State("" if values is data or state is None else state.namespace, rest) if rest else None
+        for stated in self._stated:
+            # who issued it is known, or was guessed from the model by the writer, or is what the keys have in common
+            forms = [_data(stated, _guess(self._model)) or {}, _data(stated, state.namespace if state else None) or {}]
+            said |= next((form for form in forms if form.keys() <= data.keys()), stated.values)
+        if said.keys() <= data.keys() and all(jsontext.same(v, data[k]) for k, v in said.items()):
+            rest = {k: v for k, v in data.items() if k not in said}
+            issuer = (state.namespace if state else None) or ""
+            return State(issuer, {k[len(issuer) + 1 :] if issuer else k: v for k, v in rest.items()}) if rest else None
         if self.options.strict:
             raise CarryError("the state in the carry of a fragment is not that of its thinkingEnd")
         self.options.repair("state", "the state in the carry of a fragment was not that of its thinkingEnd")
@@ -285,12 +293,12 @@ class GatewayDecoder(Decoder):
         call = member(unit["value"], "value", dict, "a tool frame")
         id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
         before = self._move("tool")
-        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": raw}}
+        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": _arguments(raw)}}
         return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
 
     def _on_handover(self, unit: JsonObject) -> list[Event]:
-        before = self._move("streamError")
         model = _read_model(unit["value"])
+        before = self._move("streamError")
         return [*before, *self._keep(unit, {"type": "streamError", "model": _model(model)}, Handover(model))]
 
     def _on_stop(self, unit: JsonObject) -> list[Event]:
@@ -334,7 +342,7 @@ class GatewayEncoder(Encoder):
         self._native = False
         self._held: list[Event] = []
         self._state: JsonObject = {}
-        self._stated: list[JsonObject] = []
+        self._stated: list[State] = []
         self._frames: str = OPENING
         self._handlers: dict[type[Event], Callable[[Any], None]] = {
             Append: self._on_append,
@@ -409,7 +417,7 @@ class GatewayEncoder(Encoder):
                 # the state goes out with thinkingEnd
                 self._held = [event]
                 return
-            self._stated.append(state.values)
+            self._stated.append(state)
             if event.data == "":
                 self.carried(event)
                 return
@@ -418,19 +426,17 @@ class GatewayEncoder(Encoder):
         self._say(value, [Append(event.data)], [event], later=later)
 
     def _remember(self, state: State) -> None:
-        data = _data(state, self._guess())
-        if state.namespace is None and self._guess():
-            self.options.guess("namespace", f"the state's issuer was taken to be {self._guess()!r}, the publisher")
+        guess = _guess(self._model)
+        data = _data(state, guess)
+        if state.namespace is None and guess:
+            self.options.guess("namespace", f"the state's issuer was taken to be {guess!r}, the publisher")
         self._state = {**self._state, **(data or {})}
-
-    def _guess(self) -> str | None:
-        return self._model.publisher.lower() if self._model.publisher else None
 
     def _flush(self) -> None:
         """A held state turned out not to be the run's last fragment: it is carried at its place."""
         if self._held:
             self.carried(*self._held)
-            self._stated += [e.state.values for e in self._held if type(e) is Append and e.state is not None]
+            self._stated += [e.state for e in self._held if type(e) is Append and e.state is not None]
             self._held = []
 
     def _on_close(self, event: Close) -> None:
@@ -454,8 +460,7 @@ class GatewayEncoder(Encoder):
         for piece in held:
             if type(piece) is Append:
                 grown.add(piece.data)
-        raw: Any = grown.join()
-        raw = raw if raw.strip() else "{}"
+        raw = _arguments(grown.join())  # type: ignore[arg-type]
         value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
         self._say(value, [_said_open(head), Append(raw), Close()], [*held, event])
 
@@ -504,13 +509,18 @@ class GatewayEncoder(Encoder):
         self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
 
     def reread(self, unit: JsonObject) -> list[Event]:
-        reader = GatewayDecoder(self.options)
+        reader = GatewayDecoder(replace(self.options, strict=True, report=None))
         reader.resume(self._frames, self._model, self._stated)
         return reader.decode(unit, None)
 
 
+def _arguments(raw: str) -> str:
+    """The arguments as a ``tool`` says them; text that is blank at home is a patch in the residue."""
+    return raw if raw.strip() else "{}"
+
+
 def _known(model: Model) -> Model:
-    return Model(**{name: getattr(model, name) or None for name in _MODEL})
+    return Model(**{name: None if word == UNKNOWN else word for name, word in _model(model).items()})
 
 
 def _said_open(head: Open) -> Open:
@@ -552,7 +562,7 @@ class Gateway(Codec):
             return said.message == meant.message and _error(said)["code"] == _error(meant)["code"]
         if isinstance(said, (Start, Handover)) and isinstance(meant, (Start, Handover)):
             pairs = [(getattr(said.model, name), getattr(meant.model, name)) for name in _MODEL]
-            return all(theirs is None or ours == theirs for ours, theirs in pairs)
+            return all(not theirs or (ours or UNKNOWN) == theirs for ours, theirs in pairs)
         return said == meant
 
     def assemble(self, events: Iterable[Event]) -> list[JsonObject]:
@@ -567,8 +577,7 @@ class Gateway(Codec):
                 head, grown, state = event, Growth(), {}
             elif type(event) is Append:
                 grown.add(event.data)
-                guess = model.publisher.lower() if model.publisher else None
-                state |= _data(event.state, guess) or {}
+                state |= _data(event.state, _guess(model)) or {}
             elif type(event) in (Close, Handover) and head is not None:
                 if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
                     messages.append(_message(head, grown.join(), state))
@@ -582,7 +591,7 @@ class Gateway(Codec):
 def _message(head: Open, data: Any, state: JsonObject) -> JsonObject:
     text = jsontext.whole(data)
     if head.kind == "tool_call":
-        call = {"id": head.id, "name": head.name, "arguments": text if text.strip() else "{}"}
+        call = {"id": head.id, "name": head.name, "arguments": _arguments(text)}
         return {"type": "toolCall", "value": call}
     message: JsonObject = {"type": WORD[head.kind], "value": text}
     if head.kind == "thinking" and state:

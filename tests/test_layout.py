@@ -1,0 +1,125 @@
+"""How the project is laid out, and what its wheel holds."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+import zipfile
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+import translate
+
+ROOT = Path(__file__).resolve().parents[1]
+CORE = ROOT / "translate"
+CODECS = ROOT / "codecs" / "translate_codecs"
+LONG = {
+    "codecs/translate_codecs/gateway.py": "a codec is one module",
+    "codecs/translate_codecs/unievent.py": "a codec is one module",
+    "translate/carry.py": "both directions of one format",
+    "translate/testing/kit.py": "a codec's whole contract",
+}
+"""Files of code of more than 400 lines, and why."""
+
+NAMES = """
+    Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Finding Finish Foreign
+    GrammarError Handover LimitExceeded Limits LossError Model Open Options Ping Reason Report Sink Start State
+    TokenCounts ToolArgumentsError TranslateError Translator TruncatedStream UnknownFormat UpstreamFailure Usage
+    assemble check codec convert decode encode formats register
+"""
+"""The public interface: names may be added, and are taken away only with a new major version."""
+
+
+def sources() -> list[Path]:
+    folders = (ROOT / name for name in ("translate", "codecs", "tests", "examples", "benchmarks"))
+    return sorted(path for folder in folders for path in folder.rglob("*.py") if "build" not in path.parts)
+
+
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports, relative ones by their name in its package."""
+    package = path.relative_to(ROOT / "codecs" if CODECS in path.parents else ROOT).parts[:-1]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parts = [*package[: len(package) - node.level + 1], *filter(None, [node.module])] if node.level else []
+            base = ".".join(parts) or node.module or ""
+            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return found
+
+
+def test_codecs_is_a_folder_of_packages_and_no_package() -> None:
+    assert [path.name for path in (ROOT / "codecs").iterdir() if path.is_file()] == []
+    assert list((ROOT / "codecs").rglob("conftest.py")) == []
+
+
+def test_no_module_is_named_as_the_function() -> None:
+    assert not (CORE / "convert.py").exists(), "it would shadow translate.convert"
+
+
+def test_tests_are_under_tests() -> None:
+    elsewhere = [
+        path
+        for path in sources()
+        if path.name.startswith("test_") or path.name.endswith("_test.py") or path.name == "conftest.py"
+        if ROOT / "tests" not in path.parents
+    ]
+    assert elsewhere == []
+
+
+def test_files_are_short() -> None:
+    long = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources()
+        if path.read_text(encoding="utf-8").count("\n") > 400 and ROOT / "tests" not in path.parents
+    }
+    assert long <= LONG.keys()
+
+
+def test_the_core_knows_no_codec() -> None:
+    for path in CORE.rglob("*.py"):
+        assert not any(name.startswith("translate_codecs") for name in imported(path)), path
+
+
+@pytest.mark.parametrize("path", sorted(CODECS.glob("*.py")), ids=lambda path: path.stem)
+def test_no_codec_imports_another(path: Path) -> None:
+    own = path.stem.removesuffix("_models")
+    ours = {name.split(".")[1] for name in imported(path) if name.startswith("translate_codecs.")}
+    assert {name.removesuffix("_models") for name in ours} <= {own}
+
+
+def test_the_public_names_are_pinned() -> None:
+    assert sorted(translate.__all__) == sorted(NAMES.split())
+    assert all(hasattr(translate, name) for name in NAMES.split())
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == translate.__version__
+    assert f"## [{translate.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_wheel_holds_both_packages(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (entry_points,) = (archive.read(name).decode() for name in names if name.endswith("/entry_points.txt"))
+    tops = {name.partition("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"translate", "translate_codecs"}
+    assert {"translate/py.typed", "translate_codecs/py.typed"} <= set(names)
+    assert not any("__pycache__" in name or "/test_" in name for name in names)
+    here = {path.relative_to(ROOT).as_posix() for path in CORE.rglob("*.py")}
+    here |= {path.relative_to(ROOT / "codecs").as_posix() for path in CODECS.rglob("*.py")}
+    assert here <= set(names)
+    config = ConfigParser()
+    config.read_string(entry_points)
+    assert dict(config["console_scripts"]) == {"translate-streams": "translate.cli:main"}
+    assert dict(config["translate.codecs"]) == {
+        name: f"translate_codecs.{name}:CODEC" for name in ("unievent", "gateway", "events")
+    }

@@ -1,0 +1,113 @@
+"""What the commands do. Each takes the parsed arguments and returns a status, or raises what ended it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+import translate
+from translate import Limits, jsontext
+
+from ._files import STANDARD, Input, Output
+from ._formats import assembling, overview, readable, writable
+from ._report import reporting
+from ._status import Status, one_line
+
+
+def convert(args: Namespace) -> Status:
+    """Translate a stream. All that arrived is translated and written before more is asked for."""
+    src, dst = readable(args.src), writable(args.dst)
+    clock = args.clock
+    with (
+        Input(args.file) as source,
+        Output(args.output, source) as target,
+        reporting(args.report, source, target) as report,
+    ):
+        target.clear()
+        stream = translate.convert(
+            source,
+            src,
+            dst,
+            model=args.model,
+            clock=None if clock is None else lambda: clock,
+            loss=args.loss,
+            errors=args.errors,
+            strict=args.strict,
+            limits=_limits(args),
+            report=report,
+        )
+        with stream:
+            for piece in stream:
+                target.write(piece)
+        if source.error is not None:  # the output says it too, in the target's words
+            raise source.error
+    return Status.FINE
+
+
+def check(args: Namespace) -> Status:
+    """Print what is wrong with a stream, a finding a line."""
+    src = readable(args.src)
+    with Input(args.file) as source, Output(STANDARD) as target:
+        findings = translate.check(source, src, limits=_limits(args))
+        for finding in findings:
+            where = "stream" if finding.unit is None else f"unit {finding.unit}"
+            about = f"{finding.field}: " if finding.field else ""
+            _print(target, one_line(f"{where}: {about}{finding.reason}"))
+    return Status.FAILED if findings else Status.FINE
+
+
+def assemble(args: Namespace) -> Status:
+    """Print the message that a stream adds up to, as JSON."""
+    src, dst = readable(args.src), assembling(args.dst)
+    with Input(args.file) as source, Output(STANDARD) as target:
+        message = translate.assemble(source, src, dst, strict=args.strict, limits=_limits(args))
+        target.write(jsontext.dumps(_plain(message)) + b"\n")
+    return Status.FINE
+
+
+def formats(args: Namespace) -> Status:
+    """Print what formats there are."""
+    found = overview()
+    with Output(STANDARD) as target:
+        if args.json:
+            _print(target, json.dumps(found, indent=2))
+            return Status.FINE
+        rows = [
+            (row["format"], row["elements"], "yes" if row["from"] else "no", "yes" if row["to"] else "no")
+            for row in found["formats"]
+        ]
+        lines = _table([("FORMAT", "ELEMENTS", "--from", "--to"), *rows])
+        for codec in found["codecs"]:
+            lines += ["", f"{codec['codec']} says natively: {', '.join(codec['says'])}"]
+            lines += [f"{codec['codec']} alone says: {reason}" for reason in codec["only"].values()]
+            lines += [f"{codec['codec']} assembles messages"] if codec["assembles"] else []
+        _print(target, "\n".join(lines))
+    return Status.FINE
+
+
+def _limits(args: Namespace) -> Limits:
+    given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}
+    return Limits(**{name: value for name, value in given.items() if value is not None})
+
+
+def _plain(value: Any) -> Any:
+    """A message with its bytes as base64 text."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _print(target: Output, text: str) -> None:
+    target.write(text.encode() + b"\n")

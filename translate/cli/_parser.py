@@ -1,0 +1,202 @@
+"""The arguments."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from translate import Limits, Model, __version__
+
+from . import _commands
+from ._files import STANDARD
+from ._status import STATUSES, Status, one_line
+
+PROGRAM = "translate-streams"
+
+_MODEL_FIELDS = tuple(field.name for field in fields(Model))
+_LIMITS = {
+    "unit": "bytes of one unit: a line, an event's block",
+    "part": "characters or bytes of one part: a text, a call's arguments",
+    "nesting": "levels of arrays and objects",
+    "carry": "bytes of one carry",
+}
+
+_ABOUT = """\
+Translates the streaming wire formats of language models into one another,
+without losing anything: what a target format cannot say travels beside, in a
+carry that its readers skip, and comes back on the way home.
+"""
+_EXAMPLES = """\
+examples:
+  translate-streams convert turn.sse --from unievent-sse --to gateway-sse
+  curl -sN $URL | translate-streams convert --from gateway-sse --to unievent-jsonl
+  translate-streams check turn.sse --from unievent
+  translate-streams assemble turn.sse --from unievent --to gateway
+  translate-streams formats
+
+"""
+_CONVERT = """\
+Translates one stream. Each unit is translated and written as soon as it has
+arrived, so it can stand in a pipe. Where the stream fails, all output before that
+is written, to a file too.
+"""
+_CHECK = """\
+Checks one stream against its format: every unit, and their order. Prints one line
+for each fault, nothing for a stream that conforms. The first unit that may not
+stand where it stands ends the check.
+"""
+_ASSEMBLE = """\
+Reads one stream to its end and prints the message it adds up to, as one line of
+JSON; bytes are base64 text. A stream that fails prints none.
+"""
+_FORMATS = """\
+Lists all formats, those of installed codecs included, and what each has native
+words for. What it has none for travels in the carry.
+"""
+
+
+class _Parser(ArgumentParser):
+    """One that takes no abbreviations: an option added later must not make a script ambiguous."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with one line; the whole usage would hide it."""
+        self.exit(Status.USAGE.code, f"{self.prog}: {one_line(message)}; see {self.prog} --help\n")
+
+
+def build_parser() -> ArgumentParser:
+    """The parser. The arguments it makes have ``run``: the command, or ``None`` where none is given."""
+    parser = _Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+
+    convert = commands.add_parser("convert", help="translate a stream", description=_CONVERT, epilog=STATUSES)
+    convert.set_defaults(run=_commands.convert)
+    _add_input(convert)
+    convert.add_argument(
+        "--to", dest="dst", metavar="FORMAT", required=True, help="the format to write, one with a suffix"
+    )
+    convert.add_argument(
+        "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
+    )
+    convert.add_argument(
+        "--loss",
+        choices=("carry", "drop", "raise"),
+        default="carry",
+        help="what the target cannot say: travels beside in the carry (the default), is left out, or, where the "
+        "message would lose content, stops the conversion before that",
+    )
+    convert.add_argument(
+        "--errors",
+        choices=("raise", "encode"),
+        default="raise",
+        help="a stream that fails: is an error of this command (the default), or is written as the failure of the "
+        "target format, and the status is 0",
+    )
+    _add_strictness(convert)
+    convert.add_argument(
+        "--model",
+        type=_model,
+        metavar="MODEL",
+        help="who answers, for targets that say it where the source does not: a name, or pairs such as "
+        f"{','.join(f'{name}=...' for name in _MODEL_FIELDS)}",
+    )
+    convert.add_argument(
+        "--clock",
+        type=_count,
+        metavar="MS",
+        help="milliseconds of Unix time to stamp units with, for output that can be reproduced (default: now)",
+    )
+    convert.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write what was lost, guessed and repaired as JSON lines, a summary as the last; - is standard error",
+    )
+    _add_limits(convert)
+
+    check = commands.add_parser("check", help="find what is wrong with a stream", description=_CHECK, epilog=STATUSES)
+    check.set_defaults(run=_commands.check)
+    _add_input(check)
+    _add_limits(check)
+
+    assemble = commands.add_parser(
+        "assemble", help="print the message of a stream", description=_ASSEMBLE, epilog=STATUSES
+    )
+    assemble.set_defaults(run=_commands.assemble)
+    _add_input(assemble)
+    assemble.add_argument(
+        "--to", dest="dst", metavar="CODEC", required=True, help="whose form the message takes, such as unievent"
+    )
+    _add_strictness(assemble)
+    _add_limits(assemble)
+
+    formats = commands.add_parser("formats", help="list the formats", description=_FORMATS, epilog=STATUSES)
+    formats.set_defaults(run=_commands.formats)
+    formats.add_argument("--json", action="store_true", help="as JSON")
+    return parser
+
+
+def _add_input(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", default=STANDARD, help="the stream; - is standard input, the default"
+    )
+    parser.add_argument(
+        "--from",
+        dest="src",
+        metavar="FORMAT",
+        required=True,
+        help="its format, as `translate-streams formats` lists them; one without a suffix recognises its shape: lines, "
+        "SSE or a JSON array",
+    )
+
+
+def _add_strictness(parser: ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--strict", action="store_true", default=True, help="refuse what breaks the format (the default)"
+    )
+    group.add_argument(
+        "--lenient", dest="strict", action="store_false", default=SUPPRESS, help="repair what has one obvious reading"
+    )
+
+
+def _add_limits(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("limits on memory")
+    for field in fields(Limits):
+        group.add_argument(
+            f"--max-{field.name}",
+            type=_count,
+            metavar="N",
+            help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
+        )
+
+
+def _count(text: str) -> int:
+    """A number from zero."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
+    return number
+
+
+def _model(text: str) -> Model:
+    """A name, or ``name=...,tier=...``."""
+    if "=" not in text:
+        return Model(name=text)
+    given: dict[str, str] = {}
+    for pair in text.split(","):
+        key, equals, value = pair.partition("=")
+        key = key.strip()
+        if not equals or key not in _MODEL_FIELDS or key in given:
+            raise ArgumentTypeError(
+                f"{pair!r} is not one of {', '.join(f'{name}=...' for name in _MODEL_FIELDS)}, once each"
+            )
+        given[key] = value
+    return Model(**given)

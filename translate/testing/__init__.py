@@ -1,0 +1,48 @@
+"""The test kit: valid streams of events for Hypothesis, and the contract of a codec as one call.
+
+.. code-block:: python
+
+    from translate.testing import check_codec
+
+    def test_my_codec():
+        check_codec(my_codec.CODEC)
+
+Needs Hypothesis (``pip install translate-streams[test]``).
+"""
+
+from __future__ import annotations
+
+from .kit import CLAUSES, at_home, check_codec, without_carry
+from .strategies import (
+    AWKWARD,
+    ELSEWHERE,
+    INTEGERS,
+    NUMBERS,
+    PLAIN,
+    Knobs,
+    event_streams,
+    json_objects,
+    json_values,
+    object_texts,
+    pieces,
+    texts,
+)
+
+__all__ = [
+    "AWKWARD",
+    "CLAUSES",
+    "ELSEWHERE",
+    "INTEGERS",
+    "NUMBERS",
+    "PLAIN",
+    "Knobs",
+    "at_home",
+    "check_codec",
+    "event_streams",
+    "json_objects",
+    "json_values",
+    "object_texts",
+    "pieces",
+    "texts",
+    "without_carry",
+]

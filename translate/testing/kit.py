@@ -1,0 +1,419 @@
+"""What every codec must keep, as one call: :func:`check_codec`.
+
+Each clause has a name, which the message of a failed check begins with; :data:`CLAUSES` lists them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from .. import jsontext
+from ..api import check, decode, encode
+from ..carry import bare, join, same_event
+from ..codec import Codec, Decoder, Options
+from ..errors import TranslateError, TruncatedStream, UnknownFormat
+from ..event_json import to_json
+from ..events import (
+    GROWS,
+    PART_KINDS,
+    Append,
+    Close,
+    Event,
+    Failure,
+    Finish,
+    Handover,
+    JsonObject,
+    Open,
+    Ping,
+    Start,
+    made_up_by_another,
+)
+from ..grammar import ENDED, INSIDE, Grammar
+from ..registry import formats, register, resolve
+from ..translator import EventReader, make_options
+from .strategies import Knobs, event_streams
+
+CLAUSES: dict[str, str] = {
+    "names": "its name and its formats are found, a shape it has not is unknown, `says` holds only words there are",
+    "said": "what the encoder declares a unit to say is what the decoder makes of that unit alone",
+    "complete": "the units together stand for all events given, in order, each once",
+    "prompt": "a part's units are put by its end, its text as it comes; a unit is decoded when it is there",
+    "sayable": "a part is put natively where `sayable` says so, and only there",
+    "agrees": "`agrees` says yes where native words are the same, and no where they differ",
+    "pure": "neither events nor units are changed by reading or writing them",
+    "round trip": "encoding and decoding gives the events back, with what the carry holds",
+    "valid": "the output passes the strict check of its format, also without carries, and lenient reading changes nothing",
+    "native": "without carries the output is the same native content",
+    "chunking": "what is decoded does not depend on how the bytes were cut",
+    "honest": "what was cut short, or failed, never becomes a success, and nothing follows the end",
+    "identity": "decoding and encoding gives the units back, unknown members included",
+}
+"""Clause → what it says."""
+
+_WORDS = frozenset({*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"})
+_UNKNOWN = "x-unknown"
+NOW = 1694502400000
+
+
+def check_codec(codec: Codec, *, knobs: Knobs | None = None, examples: int = 100) -> None:
+    """Hold ``codec`` to its contract over ``examples`` generated streams. Call it from a test of your own.
+
+    ``knobs``: what the streams may hold. The default holds everything there is, which a codec must take: what it has
+    no words for, it has carried. To have foreign units of its own tried, add them to ``knobs.foreign`` under its name.
+
+    Raises ``AssertionError`` whose message begins with the name of the broken clause. A codec that no entry point
+    names is registered for this process.
+    """
+    with _clause("names"):
+        _check_names(codec)
+    cuts = st.lists(st.integers(0, 1_000_000), max_size=6)
+
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(event_streams(knobs), cuts)
+    def hold(events: list[Event], cuts: list[int]) -> None:
+        for suffix in codec.shapes:
+            format = f"{codec.name}-{suffix}" if suffix else codec.name
+            _Case(codec, format, events, cuts).hold()
+
+    hold()
+
+
+@contextmanager
+def _clause(name: str) -> Iterator[None]:
+    """Whatever goes wrong inside breaks this clause."""
+    try:
+        yield
+    except Exception as error:
+        what = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+        raise AssertionError(f"clause {name!r} is broken ({CLAUSES[name]}): {what}") from error
+
+
+def _check_names(codec: Codec) -> None:
+    assert isinstance(codec, Codec), f"a codec is a translate.Codec, not {type(codec).__name__}"
+    try:
+        found: Codec | None = resolve(codec.name)[0]
+    except UnknownFormat:
+        found = None
+    if found is None:
+        register(codec)
+    else:
+        assert found is codec, f"another codec is named {codec.name!r}"
+    assert codec.shapes, "it has no shape"
+    missing = {f"{codec.name}-{suffix}" if suffix else codec.name for suffix in codec.shapes} - {*formats()}
+    assert not missing, f"the formats {missing} are not found"
+    try:
+        resolve(f"{codec.name}-nosuch")
+    except UnknownFormat as error:
+        assert error.known, "an unknown format's error lists no formats"
+    else:
+        raise AssertionError("a shape that it does not have is found")
+    assert codec.says <= _WORDS, f"`says` holds {sorted(codec.says - _WORDS)}, which no event or kind is named"
+
+
+@dataclass(slots=True)
+class _Put:
+    """One call of the sink."""
+
+    unit: JsonObject | None
+    name: str | None
+    said: list[Event]
+    meant: list[Event]
+    after: int
+    """Index of the event that was at work."""
+
+
+@dataclass(slots=True)
+class _Recorder:
+    """A sink that keeps what is put."""
+
+    puts: list[_Put] = field(default_factory=list)
+    at: int = -1
+
+    def put(
+        self,
+        unit: JsonObject | None,
+        name: str | None,
+        said: Sequence[Event],
+        meant: Sequence[Event],
+        *,
+        made_up: bool = False,
+        later: Iterable[str] = (),
+    ) -> None:
+        assert meant, "a unit that stands for no event"
+        assert unit is not None or not said, "what is not put says nothing"
+        self.puts.append(_Put(copy.deepcopy(unit), name, list(said), list(meant), self.at))
+
+    def native(self, unit: JsonObject, name: str | None = None) -> None:
+        self.puts.append(_Put(copy.deepcopy(unit), name, [], [], self.at))
+
+    def ping(self) -> None:
+        """A keep-alive is transport."""
+
+    def end(self) -> None:
+        """An end marker is transport."""
+
+
+class _Case:
+    """One format and one stream of events."""
+
+    def __init__(self, codec: Codec, format: str, events: list[Event], cuts: Sequence[int]) -> None:
+        self.codec = codec
+        self.format = format
+        self.events = events
+        self.cuts = cuts
+        self.objects = resolve(format)[1].objects
+
+    def hold(self) -> None:
+        """All clauses."""
+        for name, clause in (
+            ("said", self.encoder_is_true),
+            ("agrees", self.agreement),
+            ("round trip", self.round_trip),
+            ("valid", self.valid),
+            ("native", self.native),
+            ("chunking", self.chunking),
+            ("honest", self.honest),
+            ("identity", self.identity),
+        ):
+            with _clause(name):
+                clause()
+
+    # ---- the encoder by itself
+
+    def options(self) -> Options:
+        options = make_options(clock=lambda: NOW)
+        options.objects = self.objects
+        return options
+
+    def recorded(self, events: Sequence[Event]) -> list[_Put]:
+        """What the encoder puts for the events."""
+        recorder = _Recorder()
+        encoder = self.codec.encoder(recorder, self.options())
+        for recorder.at, event in enumerate(events):
+            if type(event) is not Ping:
+                encoder.encode(event)
+        return recorder.puts
+
+    def encoder_is_true(self) -> None:
+        """said, complete, prompt, sayable, pure."""
+        before = copy.deepcopy(self.events)
+        puts = self.recorded(self.events)
+        changed = next((b for a, b in zip(self.events, before, strict=True) if not _same(a, b)), None)
+        with _clause("pure"):
+            assert changed is None, f"the encoder changed an event that was {changed}"
+        if any(put.unit is not None and not put.meant for put in puts):
+            return  # units that say all that is meant, residues included, declare nothing
+        follower = self.codec.decoder(self.options())
+        for put in puts:
+            self.follow(follower, put)
+        with _clause("complete"):
+            meant = [e for put in puts for e in put.meant if not _made_up(e, self.codec.name)]
+            given = [e for e in self.events if type(e) is not Ping and not made_up_by_another(e, self.codec.name)]
+            _equal(meant, given, "the units stand for other events than were given")
+        with _clause("prompt"):
+            self.prompt(puts)
+        with _clause("sayable"):
+            self.sayable(puts)
+
+    def follow(self, decoder: Decoder, put: _Put) -> None:
+        """A decoder reads along."""
+        if put.unit is not None:
+            unit = put.unit if self.objects else jsontext.loads(jsontext.dumps(put.unit))
+            before = copy.deepcopy(unit)
+            made = decoder.decode(unit, put.name)
+            with _clause("pure"):
+                assert jsontext.same(unit, before), f"the decoder changed the unit {before}"
+            with _clause("prompt"):
+                assert made, f"the decoder makes no event of the unit {unit}"
+            _equal([bare(e) for e in made], put.said, f"the unit {unit} says something else than declared")
+            assert not any(e.residue for e in put.said), "what is said has residues"
+        decoder.meant(put.meant)
+
+    def prompt(self, puts: list[_Put]) -> None:
+        grammar = Grammar()
+        kind = ""
+        for i, event in enumerate(self.events):
+            grammar.check((event,))
+            kind = event.kind if type(event) is Open else kind
+            put = [e for p in puts if p.after <= i for e in p.meant]
+            if grammar.state != INSIDE:
+                missing = [e for e in self.events[: i + 1] if type(e) is not Ping and not any(e is p for p in put)]
+                missing = [e for e in missing if not made_up_by_another(e, self.codec.name)]
+                assert not missing, f"{missing[0]} was not put when its part was over"
+            elif type(event) is Append and kind in ("text", "thinking") and event.data and kind in self.codec.says:
+                assert any(event is p for p in put), f"{event} was held"
+
+    def sayable(self, puts: list[_Put]) -> None:
+        natively = {id(e): any(type(s) is type(e) for s in p.said) for p in puts for e in p.meant}
+        for i, event in enumerate(self.events):
+            ends = [type(e) for e in self.events[i:] if type(e) in (Close, Handover, Failure)]
+            whole = type(event) in (Start, Handover) or (type(event) is Open and ends[0] is Close)
+            if whole and id(event) in natively:
+                expected = self.codec.sayable(event)
+                assert natively[id(event)] == expected, f"sayable() is {expected} for {event}, but it was put otherwise"
+                if type(event) is Open and expected:
+                    assert event.kind in self.codec.says, f"{event.kind!r} is sayable and not in `says`"
+
+    def agreement(self) -> None:
+        """The native words of one terminal event are, or are not, those of another."""
+        puts = self.recorded(self.events)
+        if not any(p.meant for p in puts):
+            return
+        for said in (e for p in puts for e in p.said):
+            assert self.codec.agrees(said, said), f"agrees() is false for {said} and itself"
+        for event in self.events:
+            if type(event) is Append and event.data:
+                other = replace(event, data=event.data + event.data)  # type: ignore[operator]
+                assert not self.codec.agrees(event, other), f"agrees() is true for {event} and other content, {other}"
+        for event in (bare(e) for e in self.events if type(e) in (Finish, Failure, Handover)):
+            one, two = (self.recorded([e])[-1] for e in (event, varied(event)))
+            if one.unit is None or len(one.said) != 1 or type(one.said[0]) is not type(event):
+                continue
+            said = one.said[0]
+            assert self.codec.agrees(said, event), f"agrees() is false for {said} and its own {event}"
+            contradicts = not jsontext.same(one.unit, two.unit) and self.codec.agrees(said, two.meant[-1])
+            assert not contradicts, f"agrees() is true for {said} and other content, {two.meant[-1]}"
+
+    # ---- the format as a whole
+
+    def encoded(self, loss: Any = "carry", events: Sequence[Event] | None = None) -> list[Any]:
+        given = self.events if events is None else events
+        return list(encode(given, self.format, clock=lambda: NOW, loss=loss))
+
+    def decoded(self, stream: Iterable[Any], **options: Any) -> list[Event]:
+        return list(decode(stream, self.format, **options))
+
+    def round_trip(self) -> None:
+        out = self.encoded()
+        back = self.decoded(out)
+        _equal(at_home(back, self.codec.name), at_home(self.events, self.codec.name), "other events came back")
+        pings = [sum(type(e) is Ping for e in stream) for stream in (self.events, back)]
+        assert pings[1] in (0, pings[0]), f"{pings[0]} keep-alives became {pings[1]}"
+
+    def valid(self) -> None:
+        for loss in ("carry", "drop"):
+            out = self.encoded(loss)
+            findings = check(out, self.format)
+            assert not findings, f"with loss={loss!r}: {findings[0]}"
+            _equal(self.decoded(out, strict=False), self.decoded(out), f"read leniently, with loss={loss!r}")
+
+    def native(self) -> None:
+        with_carry, without = self.encoded(), self.encoded("drop")
+        if self.objects and all(isinstance(unit, dict) for unit in with_carry):
+            plain = [without_carry(unit) for unit in with_carry]
+            assert jsontext.same(plain, without), f"{plain} became {without}"
+        else:
+            with_carry, without = ([e for e in self.encoded(loss)] for loss in ("carry", "drop"))
+            assert len(with_carry) >= len(without), "dropping carries added units"
+
+    def chunking(self) -> None:
+        if self.objects:
+            return
+        data = b"".join(self.encoded())
+        at = sorted(cut % (len(data) + 1) for cut in self.cuts)
+        chunks = [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
+        whole = self.decoded([data])
+        _equal(self.decoded(chunks), whole, f"cut at {at}")
+        if len(data) < 4000:
+            _equal(self.decoded([data[i : i + 1] for i in range(len(data))]), whole, "cut into single bytes")
+
+    def honest(self) -> None:
+        out = self.encoded()
+        assert type(self.decoded(out)[-1]) is type(self.events[-1]), "another end came back"
+        reader = EventReader(self.format, make_options())
+        ended = False
+        for n, unit in enumerate(out):
+            if not ended:
+                self.cut_short(out[:n])
+            ended = any(type(e) in (Finish, Failure) for e in reader.feed(unit)) or ended
+        assert ended, "the terminal event did not come with its unit"
+        if not self.objects:
+            data = b"".join(out)
+            last = len(out[-1]) if len(out) > 1 else len(data)
+            self.cut_short([data[: -max(min(last // 2, last), 8)]])
+        again = next(unit for unit in reversed(self.encoded("drop", [*self.events])) if unit)
+        try:
+            self.decoded([*out, again] if self.objects else [b"".join(out) + b"".join(self.encoded("drop"))])
+        except TranslateError:
+            return
+        raise AssertionError("units after the end were taken")
+
+    def cut_short(self, units: Sequence[Any]) -> None:
+        events: list[Event] = []
+        try:
+            for event in decode(units, self.format):
+                events.append(event)
+        except TruncatedStream:
+            assert not any(type(e) in (Finish, Failure) for e in events), "an end came of a stream that was cut short"
+            return
+        raise AssertionError(f"a stream cut after {len(units)} units raised nothing")
+
+    def identity(self) -> None:
+        out = self.encoded("drop")
+        if not all(isinstance(unit, dict) for unit in out):
+            return
+        strewn = [{**unit, _UNKNOWN: {"n": i}} if i % 2 else unit for i, unit in enumerate(out)]
+        for units in (out, strewn):
+            again = list(encode(decode(units, self.format), self.format, clock=lambda: NOW + 1))
+            for before, after in zip(units, again, strict=False):
+                assert jsontext.same(before, after), f"the unit {before} came back as {after}"
+            assert len(units) == len(again), f"{len(units)} units became {len(again)}"
+
+
+# ---- comparing -------------------------------------------------------------------------------------
+
+
+def at_home(events: Iterable[Event], codec: str) -> list[Event]:
+    """The events as their source meant them: without keep-alives, and without what ``codec`` made up on the way."""
+    out: list[Event] = []
+    for event in events:
+        if type(event) is Ping or _made_up(event, codec):
+            continue
+        residue = {k: v for k, v in (event.residue or {}).items() if not v.get("synthetic")}
+        out.append(replace(event, residue=residue or None))
+    return out
+
+
+def without_carry(unit: JsonObject) -> JsonObject:
+    """An object unit without its carry, an unknown member of that name back in its place."""
+    inside = unit.get("carry")
+    if not isinstance(inside, dict):
+        return unit
+    plain = {k: v for k, v in unit.items() if k != "carry"}
+    return {**plain, "carry": inside["member"]} if "member" in inside else plain
+
+
+def varied(event: Event) -> Event:
+    """The event, saying something else."""
+    if type(event) is Failure:
+        return replace(event, message=event.message + "x")
+    if type(event) is Finish:
+        more = (event.usage.output_tokens or event.usage.reasoning_tokens or 0) + 1
+        return replace(event, usage=replace(event.usage, output_tokens=more))
+    assert type(event) is Handover
+    return replace(event, model=replace(event.model, name=(event.model.name or "") + "x"))
+
+
+def _made_up(event: Event, codec: str) -> bool:
+    own = (event.residue or {}).get(codec, {})
+    return type(event) is Start and bool(own.get("synthetic"))
+
+
+def _same(a: Event, b: Event) -> bool:
+    return same_event(a, b) and jsontext.same(a.residue or {}, b.residue or {})
+
+
+def _equal(found: Sequence[Event], expected: Sequence[Event], what: str) -> None:
+    for i, (a, b) in enumerate(zip(found, expected, strict=False)):
+        assert _same(a, b), f"{what}: event {i} is {to_json(a)}, not {to_json(b)}"
+    if len(found) != len(expected):
+        longer = found if len(found) > len(expected) else expected
+        extra = to_json(longer[min(len(found), len(expected))])
+        raise AssertionError(f"{what}: {len(found)} events, not {len(expected)}; the first of the others is {extra}")
