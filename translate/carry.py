@@ -271,6 +271,11 @@ class CarryReader:
         self._kind_unsayable = False
         self.used = False
 
+    @property
+    def trusted(self) -> bool:
+        """Whether carries are read: not so after one of another version."""
+        return not self._foreign_version
+
     def ahead(self, carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
         out: list[Event] = []

@@ -232,12 +232,14 @@ class Codec(ABC):
     Class attributes: ``name`` names the codec for ever, in residues too. ``shapes``: the formats, by what follows the
     name (``""``: objects, ``"jsonl"``, ``"sse"``, …). ``says``: the names of events and kinds of parts that have
     native words. ``only``: what no other codec says, by name, for predictions and documentation.
+    ``says_residues``: whether units say the residues of all codecs, so that no loss policy leaves them out.
     """
 
     name: ClassVar[str]
     shapes: ClassVar[Mapping[str, Shape]]
     says: ClassVar[frozenset[str]]
     only: ClassVar[Mapping[str, str]] = {}
+    says_residues: ClassVar[bool] = False
 
     @abstractmethod
     def decoder(self, options: Options) -> Decoder:

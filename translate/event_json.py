@@ -8,7 +8,6 @@ JSON by :func:`translate.jsontext.dumps_strict`.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -30,6 +29,13 @@ from .events import (
     TokenCounts,
 )
 from .jsontext import Beyond
+
+
+_MEMBERS: dict[str, frozenset[str]] = {
+    **{name: frozenset(f.name for f in fields(cls)) for name, cls in EVENTS.items()},
+    "append": frozenset({"text", "bytes", "vector", "state", "residue"}),
+    "finish": frozenset({"usage", "reason", "raw", "residue"}),
+}
 
 
 def to_json(event: Event) -> JsonObject:
@@ -86,6 +92,10 @@ def from_json(value: Any) -> Event:
 
 def from_members(name: str, given: JsonObject) -> Event:
     """An event from its name and members (``null`` is unknown); the reverse of :func:`members`."""
+    known = _MEMBERS[name]
+    for key in given:
+        if key not in known:
+            raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)))
     given = {k: v for k, v in given.items() if v is not None or (name == "annotate" and k == "data")}
     residue = given.pop("residue", None)
     if residue is not None and not (isinstance(residue, dict) and all(isinstance(v, dict) for v in residue.values())):
@@ -97,23 +107,16 @@ def from_members(name: str, given: JsonObject) -> Event:
         event = Finish(_counts(given.pop("usage", {})), reason)
     else:
         event = _plain(name, given)
-        given = {}
-    if given:
-        raise DecodeError(f"an event {name!r} has no member {next(iter(given))!r}")
     event.residue = residue
     return event
 
 
 def _plain(name: str, given: JsonObject) -> Event:
-    cls = EVENTS[name]
-    known = {f.name for f in fields(cls)} - {"residue"}
     out = dict(_MAY_LACK.get(name, {}))
     for key, value in given.items():
-        if key not in known:
-            raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)) or "none")
         out[key] = _CHECKS[key](name, key, value) if (name, key) != ("annotate", "data") else value
     try:
-        return cls(**out)
+        return EVENTS[name](**out)
     except TypeError:
         missing = {"open": "kind", "annotate": "data", "failure": "message", "foreign": "codec"}.get(name, "")
         raise DecodeError(f"an event {name!r} lacks a member", expected=missing or None) from None
@@ -216,9 +219,14 @@ def _data(given: JsonObject) -> Any:
             raise _wrong("append", "vector", "a list of numbers", value)
         return value
     try:
-        return base64.b64decode(_text("append", "bytes", value), validate=True)
-    except (binascii.Error, ValueError):
+        return base64_bytes(_text("append", "bytes", value))
+    except ValueError:
         raise _wrong("append", "bytes", "base64 text", value) from None
+
+
+def base64_bytes(text: str) -> bytes:
+    """The bytes that base64 text says. Raises ``ValueError``."""
+    return base64.b64decode(text, validate=True)
 
 
 def _wrong(event: str, key: str, expected: str, value: Any = None) -> DecodeError:

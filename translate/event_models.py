@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, StrictInt, StrictStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    RootModel,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+    model_validator,
+)
 
+from . import jsontext
+from .errors import DecodeError
+from .event_json import base64_bytes
 from .events import PartKind, ReasonWord
+
+
+def _base64(text: str) -> str:
+    base64_bytes(text)
+    return text
+
+
+Base64: TypeAlias = Annotated[
+    StrictStr, AfterValidator(_base64), Field(json_schema_extra={"contentEncoding": "base64"})
+]
 
 
 class Closed(BaseModel):
     """Has the members of its table and no others."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Number(Closed):
+    """A number that JSON has not: ``{"$number": "NaN"}``."""
+
+    number: StrictStr = Field(alias="$number")
 
 
 class ModelForm(Closed):
@@ -54,7 +84,7 @@ class StartForm(EventForm):
     event: Literal["start"]
     model: ModelForm | None = None
     id: StrictStr | None = None
-    created: float | None = None
+    created: StrictInt | StrictFloat | Number | None = None
 
 
 class OpenForm(EventForm):
@@ -72,8 +102,8 @@ class AppendForm(EventForm):
 
     event: Literal["append"]
     text: StrictStr | None = None
-    bytes: StrictStr | None = None
-    vector: list[float | Number] | None = None
+    bytes: Base64 | None = None
+    vector: list[StrictInt | StrictFloat | Number] | None = None
     state: StateForm | None = None
 
     @model_validator(mode="after")
@@ -81,12 +111,6 @@ class AppendForm(EventForm):
         if sum(value is not None for value in (self.text, self.bytes, self.vector)) != 1:
             raise ValueError("an append has exactly one of text, bytes and vector")
         return self
-
-
-class Number(Closed):
-    """A number that JSON has not: ``{"$number": "NaN"}``."""
-
-    number: StrictStr = Field(alias="$number")
 
 
 class AnnotateForm(EventForm):
@@ -122,7 +146,7 @@ class FinishForm(EventForm):
 
     event: Literal["finish"]
     usage: TokenCountsForm | None = None
-    reason: ReasonWord = "unknown"
+    reason: ReasonWord | None = "unknown"
     raw: StrictStr | None = None
 
 
@@ -167,6 +191,15 @@ class Unit(RootModel[Any]):
         | ForeignForm,
         Field(discriminator="event"),
     ]
+
+    @field_validator("root", mode="before")
+    @classmethod
+    def _numbers(cls, value: Any) -> Any:
+        try:
+            jsontext.from_strict(value)
+        except DecodeError as error:
+            raise ValueError(str(error)) from None
+        return value
 
 
 MODELS: dict[str, type[BaseModel]] = {"unit": Unit}

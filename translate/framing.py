@@ -79,6 +79,7 @@ class FrameOpener:
             try:
                 value = jsontext.loads(text, self._options.limits.nesting)
             except DecodeError:
+                self._utf8(text)
                 value = None
             except LimitExceeded as error:
                 self._fault(CarryError(f"the carry passes a limit: {error.what}"))
@@ -90,6 +91,13 @@ class FrameOpener:
         if len(found) > 1:
             self._doubled()
         return (found[0] if found else None), comments
+
+    def _utf8(self, text: bytes) -> None:
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if self._options.strict:
+                raise jsontext.not_utf8(text, error) from None
 
     def _take_inside(self, parts: Parts, unit: JsonObject, frame: Frame) -> None:
         """The member ``carry`` of a unit, whatever its shape; a member that was in its way is put back."""

@@ -26,6 +26,8 @@ from .shapes import Frame, Framed, Framing
 
 WINDOW = 256
 """Units that are looked at together, at most."""
+NESTS = 3
+"""Levels of arrays and objects in a hot unit with its carry, at most."""
 TEXT = "\x00text"
 NUMBER = 0x7E57_0000_7E57
 _SYNTHETIC = b'{"synthetic":true}'
@@ -69,11 +71,13 @@ class Hot:
         return Layout(before.encode(), between.encode(), after.encode())
 
 
-def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residues: bool, window: int) -> list[str]:
+def read(
+    hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residues: bool, window: int, carry: int
+) -> list[str]:
     """Read the hot units among ``frames`` from index ``at`` on, as far as they go; their texts.
 
     At most ``window`` units are looked at: what is looked at in vain is looked at again.
-    ``residues``: whether anyone will look at what only the codec says.
+    ``residues``: whether anyone will look at what only the codec says. ``carry``: bytes of a carry that is read here.
     """
     layout = _layout_of(hot, frames[at][0])
     if layout is None:
@@ -87,6 +91,8 @@ def read(hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residu
     if not texts or (stamps is None and layout.between is not None):
         return []
     if carries:
+        if max(map(len, carries)) > carry:
+            return []
         added = _plain_carries(carries[: len(texts)], hot.codec)
         if added is None:
             return []
@@ -147,7 +153,8 @@ def _texts(holes: list[bytes]) -> list[str]:
     """The values of the first pieces that are each one JSON string.
 
     They are read as one array. A piece that begins with a quote and ends in one that is not escaped has at least two
-    quotes that delimit; where there are as many values as pieces, each has just two, and so is one string.
+    quotes that delimit; where there are as many strings as pieces, and nothing else, each has just two, and so is one
+    string.
     """
     for i, hole in enumerate(holes):
         if len(hole) < 2 or hole[0] != _QUOTE or hole[-1] != _QUOTE or hole[-2] == _BACKSLASH:
@@ -157,7 +164,8 @@ def _texts(holes: list[bytes]) -> list[str]:
         texts: list[str] = orjson.loads(b"[" + b",".join(holes) + b"]")
     except ValueError:
         return []
-    return texts if len(texts) == len(holes) else []
+    # a list may begin in one piece and end in a later one
+    return texts if len(texts) == len(holes) and set(map(type, texts)) == {str} else []
 
 
 def _integers(pieces: list[bytes]) -> list[int] | None:
@@ -212,21 +220,25 @@ class HotWriter:
             return []
         carries: list[bytes] | None = None
         if hot.stamp is not None:
+            if first and self.carrying and not residues:
+                return []
             stamps = _stamps(residues, hot, len(texts), self.clock)
             if stamps is None:
                 return []
             if not residues and self.carrying:
                 carries = [_SYNTHETIC] * len(texts)
             between = hot.compact.between or b""
-            bodies = [body + between + b"%d" % n for body, n in zip(bodies, stamps, strict=True)]
+            try:
+                bodies = [body + between + b"%d" % n for body, n in zip(bodies, stamps, strict=True)]
+            except ValueError:
+                # an integer of more digits than Python writes
+                return []
         elif residues and hot.codec in residues[0]:
             return []
         elif residues and self.carrying:
             carries = _carry_texts(residues)
-            if carries is None:
+            if carries is None or first:
                 return []
-        if carries and first:
-            return []
         self._lay_out(self.framing(hot.name, hot.compact.before, hot.compact.after), bodies, carries, out)
         return texts
 

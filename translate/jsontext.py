@@ -30,7 +30,9 @@ from .errors import DecodeError, LimitExceeded, excerpt
 
 NESTING = 256
 _LONG = re.compile(rb"\d{19}")
-_BRACKETS = re.compile(rb'"(?:[^"\\]+|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# possessive, and an open end: text without its closing quote is scanned once
+_BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _CONTROL = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 _SEPARATORS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
@@ -173,14 +175,20 @@ def from_strict(value: Any) -> Any:
     """The reverse of :func:`to_strict`."""
     if type(value) is dict:
         if len(value) == 1 and isinstance(spelling := value.get("$number"), str):
-            try:
-                return _float(spelling) if spelling[-1:].isdigit() else float(spelling)
-            except ValueError:
-                raise DecodeError(f"{spelling[:40]!r} is no number") from None
+            return _unreal(spelling)
         return {(k[1:] if k[:2] == "$$" else k): from_strict(v) for k, v in value.items()}
     if type(value) is list:
         return [from_strict(v) for v in value]
     return value
+
+
+def _unreal(spelling: str) -> float:
+    if spelling in ("NaN", "Infinity", "-Infinity"):
+        return float(spelling)
+    if _NUMBER.fullmatch(spelling) and math.isinf(number := _float(spelling)):
+        return number
+    expected = "NaN, Infinity, or a number beyond a double"
+    raise DecodeError("a member '$number' that is none", expected=expected, excerpt=excerpt(spelling))
 
 
 def same(a: Any, b: Any) -> bool:
@@ -238,28 +246,33 @@ def _has_unreal(value: Any) -> bool:
 def _exact(value: Any) -> str:
     """The exact writer, without recursion: a stack of iterators and of what closes them."""
     out: list[str] = []
-    stack: list[tuple[Any, str]] = []
+    stack: list[tuple[Any, str, int]] = []
+    within: set[int] = set()
     pending: Any = value
     while True:
-        if type(pending) is dict:
-            out.append("{")
-            stack.append((iter(pending.items()), "}"))
-        elif type(pending) in (list, tuple):
-            out.append("[")
-            stack.append((iter(pending), "]"))
+        if isinstance(pending, (dict, list, tuple)):
+            if id(pending) in within:
+                raise DecodeError("a value that holds itself has no JSON form")
+            within.add(id(pending))
+            opening, closing = "{}" if isinstance(pending, dict) else "[]"
+            out.append(opening)
+            stack.append((iter(pending.items() if isinstance(pending, dict) else pending), closing, id(pending)))
         else:
             out.append(_scalar(pending))
         while stack:
-            items, closing = stack[-1]
+            items, closing, holder = stack[-1]
             try:
                 item = next(items)
             except StopIteration:
                 out.append(closing)
+                within.discard(holder)
                 stack.pop()
                 continue
             if out[-1] not in "[{":
                 out.append(",")
             if closing == "}":
+                if not isinstance(item[0], str):
+                    raise DecodeError(f"a member name of type {type(item[0]).__name__} has no JSON form")
                 out.append(_string(item[0]) + ":")
                 item = item[1]
             pending = item
@@ -276,7 +289,10 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return int.__repr__(value)
+        try:
+            return int.__repr__(value)
+        except ValueError:
+            raise LimitExceeded("digits", 4300, what="an integer of more than 4,300 digits") from None
     if isinstance(value, float):
         return _number(value)
     raise DecodeError(f"a value of type {type(value).__name__} has no JSON form")

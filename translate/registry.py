@@ -43,16 +43,20 @@ def formats() -> list[str]:
 
 def resolve(format: str) -> tuple[Codec, Shape]:
     """The codec and the shape that a format's name says."""
-    name = format
-    while True:
+    found: list[tuple[Codec, Shape]] = []
+    name, dash = format, "-"
+    while dash:
         if name in _registered or name in _entry_points():
-            found = _load(name)
-            shape = found.shapes.get(format[len(name) + 1 :])
+            candidate = _load(name)
+            shape = candidate.shapes.get(format[len(name) + 1 :])
             if shape is not None:
-                return found, shape
+                found.append((candidate, shape))
         name, dash, _ = name.rpartition("-")
-        if not dash:
-            break
+    if len(found) > 1:
+        names = " and ".join(repr(candidate.name) for candidate, _ in found)
+        raise CodecError(f"the codecs {names} both claim the format {format!r}")
+    if found:
+        return found[0]
     known = formats()
     raise UnknownFormat(format, known, next(iter(difflib.get_close_matches(format, known, 1, 0.5)), None))
 

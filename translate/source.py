@@ -48,7 +48,8 @@ class Source:
         self._carry = CarryReader(codec)
         self._unit = -1
         self._window = hot.WINDOW
-        self._plain = watch is None and options.report is None
+        # a report names units, and where a limit is as low as a hot unit nests, every unit has to be looked at
+        self._cold = watch is not None or options.report is not None or options.limits.nesting < hot.NESTS
 
     @property
     def ended(self) -> bool:
@@ -94,7 +95,7 @@ class Source:
     def _take(self, frames: list[Frame]) -> None:
         at, end = 0, len(frames)
         while at < end:
-            read = self._hot(frames, at) if self._plain and self._grammar.grows_by_text else 0
+            read = self._hot(frames, at) if self._grammar.grows_by_text and not self._cold else 0
             if not read:
                 self._frame(Frame(*frames[at]))
             at += read or 1
@@ -106,16 +107,23 @@ class Source:
         unit = self._decoder.hot()
         if unit is None:
             return 0
+        options, grammar, window = self._options, self._grammar, self._window
+        carry = options.limits.carry if self._carry.trusted else 0
         events: list[Event] = []
-        texts = hot.read(unit, frames, at, events, residues=self._options.residues, window=self._window)
+        texts = hot.read(unit, frames, at, events, residues=options.residues, window=window, carry=carry)
         self._window = min(hot.WINDOW, max(4, len(texts)) * 4)
-        if texts:
-            self._unit += len(texts)
-            self._options.unit = self._unit
-            self._grammar.grown(texts)
-            self._decoder.grow(texts)
-            self._emit(events)
-            self._bound()
+        if not texts:
+            return 0
+        size = grammar.size
+        grammar.grown(texts)
+        if grammar.size > options.limits.part:
+            # one of them passes the limit: the general way finds out which
+            grammar.size, self._cold = size, True
+            return 0
+        self._unit += len(texts)
+        options.unit = self._unit
+        self._decoder.grow(texts)
+        self._emit(events)
         return len(texts)
 
     def _frame(self, frame: Frame) -> None:
@@ -129,6 +137,8 @@ class Source:
                 events += self._meaning(parts.unit, parts.carry, frame)
             elif parts.carry is not None:
                 events += self._apply([], parts.carry)
+            elif not (frame.whole or frame.pings or frame.carries or frame.data is not None):
+                self._options.repair("end of input", "what holds the units lacks its end")
             if frame.data is not None and parts.unit is None:
                 self._unit -= 1
             self._check(events)

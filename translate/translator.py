@@ -150,7 +150,10 @@ class Machine(ABC):
         self.finished = True
         self.error = self._meet(error, out)
         if self.error is not None and not out:
-            raise self.error from None
+            if isinstance(self.error, TranslateError):
+                raise self.error from None
+            # an error of the source, or of a codec, keeps its cause
+            raise self.error
 
 
 class Translator(Machine):
@@ -184,7 +187,8 @@ class Translator(Machine):
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         self._writing = Writing(dst, options, loss)
-        options.residues = loss == "carry" or report is not None or codec is self._writing.codec
+        target = self._writing.codec
+        options.residues = loss == "carry" or report is not None or codec is target or target.says_residues
         self._source = Source(codec, shape, src, options, self._encode)
         self._format = src
         self._options = options
@@ -291,6 +295,7 @@ class EventWriter(Machine):
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         if isinstance(error, TranslateError):
+            error.pending = list(self._writing.sink.pending)
             error.locate(format="events", state=self._grammar.state)
         return error
 

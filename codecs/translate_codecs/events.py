@@ -91,6 +91,8 @@ class Events(Codec):
         {*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"}
     )
 
+    says_residues = True
+
     def decoder(self, options: Options) -> EventsDecoder:
         return EventsDecoder(options)
 

@@ -14,7 +14,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class ArrayReader:
-    """Finds the elements of one top-level array; each is a unit."""
+    """Finds the elements of one top-level array; each is a unit, complete at its closing bracket."""
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.unit
@@ -23,7 +23,7 @@ class ArrayReader:
         self._escaped = False
         self._element: list[bytes] = []
         self._size = 0
-        self._elements = 0
+        self._said = False
         self._comma = False
         self._offset = 0
         self._start = 0
@@ -48,36 +48,47 @@ class ArrayReader:
                         self._escaped = True
                     position += 1
                 continue
-            if self.ended or (self._depth == 0 and token != b"["):
-                raise self._stray(data[at:], base + at)
             if self._depth == 0:
                 self._outside(data[:at], base)
+                if self.ended or token != b"[":
+                    raise self._stray(data[at:], base + at)
                 self._depth, start, self._start = 1, position, base + position
             elif token == b'"':
                 self._text = True
             elif token in b"[{":
                 self._depth += 1
             elif token == b"," and self._depth == 1:
-                self._complete(data[start:at], out, after_comma=True)
+                if not self._complete(data[start:at], out):
+                    raise self._stray(b",", base + at)
+                self._said, self._comma = False, True
                 start, self._start = position, base + position
             elif token in b"]}":
                 self._depth -= 1
                 if self._depth == 0:
                     if token == b"}":
                         raise self._stray(data[at:], base + at)
-                    self._complete(data[start:at], out, after_comma=False)
+                    if not self._complete(data[start:at], out) and self._comma:
+                        raise self._stray(b"]", base + at)
                     self.ended, start = True, None
                     self._outside(data[position:], base + position)
                     return
+                if self._depth == 1:
+                    self._complete(data[start:position], out)
+                    self._said = True
+                    start, self._start = position, base + position
         if start is not None:
             self._hold(data[start:])
         elif data:
             self._outside(data, base)
 
     def close(self, out: list[Frame]) -> None:
-        rest = b"".join(self._element).strip(_SPACE)
-        if rest:
-            out.append(Frame(rest, self._start, whole=False))
+        held = b"".join(self._element)
+        rest = held.strip(_SPACE)
+        offset = self._start + len(held) - len(held.lstrip(_SPACE))
+        if rest and self._said:
+            raise self._stray(rest, offset)
+        if self._depth:
+            out.append(Frame(rest or None, offset, whole=False))
 
     def _hold(self, piece: bytes) -> None:
         if piece:
@@ -86,25 +97,24 @@ class ArrayReader:
             if self._size > self._limit:
                 raise too_large(self._limit, self._start)
 
-    def _complete(self, piece: bytes, out: list[Frame], *, after_comma: bool) -> None:
+    def _complete(self, piece: bytes, out: list[Frame]) -> bool:
+        """End an element, or the white space around one; whether there was an element."""
         self._hold(piece)
         element = b"".join(self._element)
         self._element, self._size = [], 0
         text = element.strip(_SPACE)
         if text:
-            lead = len(element) - len(element.lstrip(_SPACE))
-            out.append(Frame(text, self._start + lead))
-            self._elements += 1
-        elif after_comma or self._comma:
-            raise self._stray(b",", self._start)
-        self._comma = after_comma
+            offset = self._start + len(element) - len(element.lstrip(_SPACE))
+            if self._said:
+                raise self._stray(text, offset)
+            out.append(Frame(text, offset))
+        return bool(text) or self._said
 
     def _outside(self, data: bytes, offset: int) -> None:
         """What stands outside the brackets may only be white space, and a BOM at the start."""
-        if offset == 0:
-            data = data.removeprefix(_BOM)
-        if data.strip(_SPACE):
-            raise self._stray(data, offset)
+        rest = (data if offset else data.removeprefix(_BOM)).lstrip(_SPACE)
+        if rest:
+            raise self._stray(rest, offset + len(data) - len(rest))
 
     def _stray(self, data: bytes, offset: int) -> DecodeError:
         error = DecodeError("not a JSON array of units", expected="[unit, …]", excerpt=excerpt(data))

@@ -33,7 +33,8 @@ class LinesReader:
             # kept as it came, and joined once
             self._held.append(rest)
             self._held_size += len(rest)
-            if self._held_size > self._limit:
+            # one more byte may be the CR of a line end
+            if self._held_size > self._limit + 1:
                 raise too_large(self._limit, self._offset)
 
     def close(self, out: list[Frame]) -> None:
@@ -46,10 +47,11 @@ class LinesReader:
     def _take(self, lines: list[bytes], out: list[Frame], *, whole: bool = True) -> None:
         offset, limit = self._offset, self._limit
         for line in lines:
+            # counted as it came, so that it does not matter how it was cut
+            if len(line) > limit and len(line) - line.endswith(b"\r") > limit:
+                raise too_large(limit, offset)
             text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
             if text:
-                if len(text) > limit:
-                    raise too_large(limit, offset)
                 out.append((text, offset, None, (), 0, whole))  # type: ignore[arg-type]
             offset += len(line) + 1
         self._offset = offset

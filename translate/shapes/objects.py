@@ -9,12 +9,13 @@ from .. import jsontext
 from ..errors import DecodeError, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Reader, octets
+from . import Chunk, Frame, Reader, octets, too_large
 from .array import ArrayReader
 from .lines import LinesReader, RidingWriter
 from .sse import SseReader
 
 _BOM = b"\xef\xbb\xbf"
+_SPACE = b" \t\r\n"
 
 
 class ObjectsReader:
@@ -24,7 +25,9 @@ class ObjectsReader:
         self._limits = limits
         self._sse = sse
         self._bytes: Reader | None = None
-        self._head = b""
+        self._head: list[bytes] = []
+        self._head_size = 0
+        self._blank = False
         self._objects = False
 
     @property
@@ -33,7 +36,7 @@ class ObjectsReader:
 
     def feed(self, chunk: Chunk, out: list[Frame]) -> None:
         if isinstance(chunk, dict):
-            if self._bytes is not None or self._head:
+            if self._bytes is not None or self._head_size:
                 raise DecodeError("an object among bytes", expected="bytes")
             self._objects = True
             out.append(Frame(chunk))
@@ -44,12 +47,17 @@ class ObjectsReader:
             raise DecodeError("bytes among objects", expected="an object", excerpt=excerpt(chunk))
         data = octets(chunk)
         if self._bytes is None:
-            data = self._head + data
-            self._head = b""
-            self._bytes = self._recognise(data)
+            self._head.append(data)
+            self._head_size += len(data)
+            # what follows white space is looked at by itself, so that much of it costs little
+            if not self._blank or data.strip(_SPACE):
+                data = b"".join(self._head)
+                self._bytes = self._recognise(data)
             if self._bytes is None:
-                self._head = data
+                if self._head_size > self._limits.unit:
+                    raise too_large(self._limits.unit, 0)
                 return
+            self._head = []
         self._bytes.feed(data, out)
 
     def close(self, out: list[Frame]) -> None:
@@ -59,8 +67,9 @@ class ObjectsReader:
     def _recognise(self, data: bytes) -> Reader | None:
         if _BOM.startswith(data[:3]) and len(data) < 3:
             return None
-        first = data.removeprefix(_BOM).lstrip(b" \t\r\n")[:1]
+        first = data.removeprefix(_BOM).lstrip(_SPACE)[:1]
         if not first:
+            self._blank = True
             return None
         if first == b"{":
             return LinesReader(self._limits)

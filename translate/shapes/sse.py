@@ -207,7 +207,9 @@ class SseReader:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
             if self._strict:
-                raise jsontext.not_utf8(value, error) from None
+                found = jsontext.not_utf8(value, error)
+                found.offset = self._block_offset
+                raise found from None
             return value.decode("utf-8", "replace")
 
 

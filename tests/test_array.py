@@ -1,0 +1,204 @@
+"""A JSON array of units, read as it arrives, however it is cut."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.feeding import Read, limits, read, read_all_ways, singly
+from translate import Limits
+from translate.shapes import Frame
+from translate.shapes.array import ArrayReader
+
+BOM = b"\xef\xbb\xbf"
+
+
+def reader(limit: int | None = None) -> ArrayReader:
+    return ArrayReader(Limits() if limit is None else limits(limit))
+
+
+def frames(data: bytes, **options: Any) -> Read:
+    return read_all_ways(lambda: reader(**options), data)
+
+
+def values(data: bytes) -> list[Any]:
+    found = frames(data)
+    assert found.error is None
+    assert found.ended
+    for frame in found.frames:
+        assert isinstance(frame.data, bytes)
+        assert frame.offset is not None
+        assert data[frame.offset :].startswith(frame.data)
+    return [json.loads(frame.data or b"") for frame in found.frames if not isinstance(frame.data, dict)]
+
+
+UNITS: list[Any] = [
+    {"a": 1},
+    {"b": [1, {"c": "]}"}], "d": {}},
+    {'q"[': 'x\\"{', "\\": "\\\\", "u": "\u2028ü", "n": None},
+    {},
+]
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+@pytest.mark.parametrize("separators", [None, (",", ":"), (" ,\n", ":\t")])
+def test_units(indent: int | None, separators: tuple[str, str] | None) -> None:
+    for escaped in (True, False):
+        data = json.dumps(UNITS, indent=indent, separators=separators, ensure_ascii=escaped).encode()
+        assert values(data) == UNITS
+
+
+def test_offsets_are_those_of_the_elements() -> None:
+    assert frames(b' [ {"a":1} ,\r\n\t{}]\n') == Read([Frame(b'{"a":1}', 3), Frame(b"{}", 14)], None, True)
+
+
+@pytest.mark.parametrize("data", [b"[]", b" [ ] ", b"[\n]\n\n", BOM + b"[]"])
+def test_an_empty_array(data: bytes) -> None:
+    assert read(reader, [data]) == Read([], None, True)
+
+
+def test_a_bom_is_dropped_and_counted() -> None:
+    assert read(reader, [BOM + b"[{}]"]) == Read([Frame(b"{}", 4)], None, True)
+    assert read(reader, [BOM, b"[{}]"]) == Read([Frame(b"{}", 4)], None, True)
+
+
+def test_elements_that_are_no_objects_are_left_to_who_reads_them() -> None:
+    assert values(b'[1, "a,b", null, [2, 3], "]", true]') == [1, "a,b", None, [2, 3], "]", True]
+
+
+def test_an_element_is_complete_at_its_closing_bracket() -> None:
+    made, out = reader(), list[Frame]()
+    made.feed(b'[{"a":[1]}', out)
+    assert out == [Frame(b'{"a":[1]}', 1)]
+    made.feed(b" ", out)
+    made.feed(b",{", out)
+    made.feed(b"}", out)
+    assert out[1:] == [Frame(b"{}", 12)]
+
+
+@pytest.mark.parametrize(
+    ("data", "offset"),
+    [
+        (b"[,]", 1),
+        (b"[{},]", 4),
+        (b"[{},,{}]", 4),
+        (b"[{} , ]", 6),
+        (b"[,{}]", 1),
+        (b"[{} x]", 4),
+        (b"[{}{}]", 3),
+        (b"[{} 1,{}]", 4),
+        (b"[{}]]", 4),
+        (b"[{}] x", 5),
+        (b"[{}] {}", 5),
+        (b"[{}]\n[]", 5),
+        (b'[{}] "', 5),
+        (b"[}", 1),
+        (b"[{}}", 3),
+        (b"x[{}]", 0),
+        (b' x"[{}]', 1),
+        (b"{}", 0),
+        (b",", 0),
+        (b"]", 0),
+        (b"x", 0),
+        (b"[{} x", 4),
+    ],
+)
+def test_what_is_no_array_of_units(data: bytes, offset: int) -> None:
+    found = frames(data)
+    assert found.error == ("DecodeError", "not a JSON array of units", offset)
+    assert [frame.data for frame in found.frames] == [b"{}"] * len(found.frames)
+
+
+@pytest.mark.parametrize(
+    ("data", "rest", "offset"),
+    [
+        (b"[", None, 1),
+        (b"[ ", None, 2),
+        (b"[{}", None, 3),
+        (b"[{},", None, 4),
+        (b'[{}, {"a', b'{"a', 5),
+        (b'[{}, {"a": "]', b'{"a": "]', 5),
+        (b"[{}, 1", b"1", 5),
+        (b'[{}, {"a":"\\', b'{"a":"\\', 5),
+    ],
+)
+def test_a_missing_end(data: bytes, rest: bytes | None, offset: int) -> None:
+    found = frames(data)
+    assert found.error is None
+    assert not found.ended
+    assert found.frames[-1] == Frame(rest, offset, whole=False)
+    assert all(frame.whole for frame in found.frames[:-1])
+
+
+def test_brackets_that_do_not_match_are_left_to_who_reads_them() -> None:
+    assert frames(b'[{"a":1],{}]').frames == [Frame(b'{"a":1]', 1), Frame(b"{}", 9)]
+
+
+def test_nothing() -> None:
+    assert frames(b"") == Read([])
+    assert frames(b" \r\n") == Read([])
+
+
+@pytest.mark.parametrize("data", [b'[{"a":12}]', b'[{},{"a":12}]', b'[ {"a":1}]', b'["123456"]'])
+def test_the_limit_of_a_unit(data: bytes) -> None:
+    """White space counts, so that it does not matter how the input is cut."""
+    assert frames(data, limit=8).error is None
+    found = frames(data, limit=7)
+    assert found.error == ("LimitExceeded", "the input passes the limit 'unit'", data.rindex(data[-9:-1]))
+    assert len(found.frames) == data.count(b"{},")
+
+
+@pytest.mark.parametrize("head", [b"[", b'["', b"[{}", b"[{},[", b'[{"'])
+@pytest.mark.parametrize("more", [b" ", b"x"])
+def test_an_endless_element_is_refused_before_it_is_all_held(head: bytes, more: bytes) -> None:
+    made, out = reader(1000), list[Frame]()
+    made.feed(head, out)
+    with pytest.raises(Exception, match="the limit 'unit'"):
+        for n in range(1000):
+            made.feed(more * 10, out)
+    assert n < 101
+
+
+def test_a_large_element_in_small_chunks_is_read_in_linear_time() -> None:
+    data = b'[{"a":"' + b'\\"[x' * 1_000_000 + b'"},{}]'
+    began = time.perf_counter()
+    found = read(reader, [data[i : i + 64] for i in range(0, len(data), 64)])
+    assert time.perf_counter() - began < 20
+    assert found.frames == [Frame(data[1:-4], 1), Frame(b"{}", len(data) - 3)]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.sampled_from('a"\\[]{},:\n é'), max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.sampled_from('a"\\]}'), max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@given(st.lists(JSON, max_size=5), st.sampled_from([None, 1]), st.booleans(), st.lists(st.integers(1, 9), min_size=1))
+def test_any_array_cut_anywhere(units: list[Any], indent: int | None, escaped: bool, sizes: list[int]) -> None:
+    data = json.dumps(units, indent=indent, ensure_ascii=escaped).encode()
+    chunks, at, turn = list[bytes](), 0, 0
+    while at < len(data):
+        chunks.append(data[at : at + sizes[turn % len(sizes)]])
+        at, turn = at + len(chunks[-1]), turn + 1
+    found = read(reader, chunks)
+    assert found == read(reader, [data])
+    assert found.ended
+    assert [json.loads(frame.data or b"") for frame in found.frames if isinstance(frame.data, bytes)] == units
+
+
+@given(st.text(st.sampled_from('[]{},"\\ a1\n'), max_size=20), st.integers(0, 20), st.integers(1, 20))
+def test_any_text_cut_anywhere(text: str, at: int, limit: int) -> None:
+    data = text.encode()
+    whole = read(lambda: reader(limit), [data])
+    assert read(lambda: reader(limit), [data[:at], data[at:]]) == whole
+    assert read(lambda: reader(limit), singly(data)) == whole
+    if whole.error is None and whole.ended:
+        # what is taken as an array is one, element by element
+        joined = b",".join(frame.data for frame in whole.frames if isinstance(frame.data, bytes))
+        assert b"[" + joined.translate(None, b" \n") + b"]" == data.translate(None, b" \n")
