@@ -194,7 +194,7 @@ def _usage_change(said: JsonObject, meant: JsonObject) -> JsonObject:
 class _Cursor:
     """Takes the events said, in order; only what holds nothing may be left untaken."""
 
-    def __init__(self, said: Sequence[Event], codec: Speaker) -> None:
+    def __init__(self, said: Sequence[Event], codec: Codec) -> None:
         self.said = said
         self.codec = codec
         self.at = 0
