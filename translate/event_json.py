@@ -105,7 +105,8 @@ def from_members(name: str, given: JsonObject) -> Event:
 def _plain(name: str, given: JsonObject) -> Event:
     cls = EVENTS[name]
     known = {f.name for f in fields(cls)} - {"residue"}
-    out: JsonObject = {}
+    # fields without a default that may be unknown
+    out: JsonObject = dict.fromkeys(known & {"code", "namespace"})
     for key, value in given.items():
         if key not in known:
             raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)) or "none")
