@@ -43,7 +43,7 @@ def members(event: Event) -> JsonObject:
     out: JsonObject = {}
     for f in fields(event):
         value = getattr(event, f.name)
-        if f.name == "residue" or value is None:
+        if f.name == "residue" or (value is None and f.name != "data"):
             continue
         if f.name == "data" and type(event) is Append:
             out |= data_member(value)
