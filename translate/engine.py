@@ -237,7 +237,6 @@ class Source:
                 self._fault(CarryError(f"the carry passes a limit: {error.what}"))
                 continue
             if not isinstance(value, dict):
-                pings.append(text)
                 continue
             value = self._exact(value)
             if value is not None:
