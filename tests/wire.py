@@ -227,6 +227,8 @@ def attempt(stream: Any, src: str, dst: str, **options: Any) -> tuple[Any, Excep
         for chunk in [stream] if isinstance(stream, (bytes, str)) else stream:
             out += machine.feed(chunk)
         out += machine.close()
+        # an error that was met after output was made is kept
+        error = machine.error
     except Exception as raised:
         error = raised
     return b"".join(out) if machine.joined else out, error

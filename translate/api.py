@@ -6,13 +6,14 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from typing import Any, Literal, TypeAlias, overload
 
 from .codec import Options
-from .engine import Source
 from .errors import TranslateError, UpstreamFailure
+from .event_json import to_json
 from .events import Event, Failure, JsonObject, Model
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import codec as find_codec
 from .registry import resolve
+from .source import Source
 from .streams import AsyncStream, Stream
 from .translator import EventReader, EventWriter, Machine, Translator, make_options
 
@@ -323,7 +324,7 @@ class _Checker(Machine):
         found, shape = resolve(format)
         self.findings: list[Finding] = []
         self._model = found.models().get("unit")
-        self._source = Source(found, shape, format, options, watch=self._look)
+        self._source = Source(found, shape, format, options, lambda events: None, watch=self._look)
         super().__init__(joined=False)
 
     def _look(self, index: int, unit: JsonObject) -> None:
@@ -331,17 +332,19 @@ class _Checker(Machine):
             return
         from pydantic import ValidationError
 
+        event = unit.get("event")
         try:
-            self._model.model_validate(unit)
+            # an event that is an object is looked at in its JSON form
+            self._model.model_validate(to_json(event) if isinstance(event, Event) else unit)
         except ValidationError as error:
             for found in error.errors(include_url=False, include_input=False):
                 self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))
 
     def _read(self, data: Any, out: list[Any]) -> None:
-        self._source.feed(data, [])
+        self._source.feed(data)
 
     def _end(self, out: list[Any]) -> None:
-        self._source.close([])
+        self._source.close()
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         if not isinstance(error, TranslateError):

@@ -194,8 +194,9 @@ def _usage_change(said: JsonObject, meant: JsonObject) -> JsonObject:
 class _Cursor:
     """Takes the events said, in order; only what holds nothing may be left untaken."""
 
-    def __init__(self, said: Sequence[Event]) -> None:
+    def __init__(self, said: Sequence[Event], codec: Speaker) -> None:
         self.said = said
+        self.codec = codec
         self.at = 0
         self.used = 0
         self.stated = False
@@ -246,9 +247,13 @@ class _Cursor:
         event = self.said[self.at]
         if type(event) is not Append:
             self.left.append(event)
-        elif self.used != size(event.data) or (event.state is not None and not self.stated):
+        elif (self.used != size(event.data) and not self._is_blank(event)) or (event.state and not self.stated):
             raise CarryError("the carry leaves out a part of the native content")
         self._move()
+
+    def _is_blank(self, event: Append) -> bool:
+        """Whether these are the codec's words for no content at all, of which no fragment may be meant."""
+        return not self.used and self.codec.agrees(Append(event.data), Append(type(event.data)()))
 
     def _move(self) -> None:
         self.at, self.used, self.stated = self.at + 1, 0, False
@@ -319,7 +324,7 @@ class CarryReader:
         return events
 
     def _script(self, said: list[Event], entries: Any) -> list[Event]:
-        cursor = _Cursor(said)
+        cursor = _Cursor(said, self._codec)
         out: list[Event] = []
         for entry in _list(entries, "events"):
             if type(entry) is int:

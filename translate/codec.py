@@ -56,7 +56,7 @@ class Options:
 
 
 class Sink(Protocol):
-    """Where an encoder puts its units. The engine's: see :class:`translate.engine.UnitSink`."""
+    """Where an encoder puts its units. The engine's: see :class:`translate.sink.UnitSink`."""
 
     def put(
         self,

@@ -89,6 +89,16 @@ def loads(raw: bytes, nesting: int = NESTING) -> Any:
     return loads_text(text)
 
 
+def loads_str(text: str, nesting: int = NESTING) -> Any:
+    """As :func:`loads`, of text, which unlike UTF-8 may hold half of a surrogate pair."""
+    text = whole(text)
+    try:
+        return loads(text.encode("utf-8"), nesting)
+    except UnicodeEncodeError:
+        check_nesting(text.encode("utf-8", "surrogatepass"), nesting)
+        return loads_text(text)
+
+
 def loads_text(text: str) -> Any:
     """The exact path: as the standard library reads it, white space around the value allowed."""
     try:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .codec import Options
-from .engine import Source, UnitSink
 from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
 from .events import Append, Event, Failure, Finish, JsonObject, Model, Ping
 from .grammar import ENDED, Grammar
@@ -16,6 +15,8 @@ from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import resolve
 from .shapes import Chunk
+from .sink import UnitSink
+from .source import Source
 
 ENCODED_CODE = 502
 """The code of a failure that is our own or a source's (an end without a terminal unit among them)."""
@@ -188,7 +189,7 @@ class Translator(Machine):
         self._writing = Writing(dst, options, loss)
         target = self._writing.codec
         options.residues = loss == "carry" or report is not None or codec is target or target.says_residues
-        self._source = Source(codec, shape, src, options)
+        self._source = Source(codec, shape, src, options, self._encode)
         self._format = src
         self._options = options
         self._raise_errors = errors == "raise"
@@ -198,20 +199,14 @@ class Translator(Machine):
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
-        events: list[Event] = []
-        try:
-            self._source.feed(data, events)
-        finally:
-            # what came before an error is delivered; an error of the encoder is the earlier one
-            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+        self._source.feed(data)
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
-        events: list[Event] = []
-        try:
-            self._source.close(events)
-        finally:
-            self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+        self._source.close()
+
+    def _encode(self, events: Sequence[Event]) -> None:
+        self._writing.encode_all(events, stop_at_failure=self._raise_errors)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""
@@ -261,14 +256,17 @@ class EventReader(Machine):
 
     def __init__(self, src: str, options: Options) -> None:
         codec, shape = resolve(src)
-        self._source = Source(codec, shape, src, options)
+        self._out: list[Any] = []
+        self._source = Source(codec, shape, src, options, lambda events: self._out.extend(events))
         super().__init__(joined=False)
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
-        self._source.feed(data, out)
+        self._out = out
+        self._source.feed(data)
 
     def _end(self, out: list[Any]) -> None:
-        self._source.close(out)
+        self._out = out
+        self._source.close()
 
 
 class EventWriter(Machine):

@@ -179,7 +179,7 @@ def parse_arguments(raw: str, name: str, id: str) -> JsonObject:
     if not text:
         return {}
     try:
-        value = jsontext.loads(jsontext.whole(raw).encode("utf-8", "surrogatepass"))
+        value = jsontext.loads_str(raw)
     except DecodeError as error:
         position = getattr(error.__cause__ or error.__context__, "pos", None)
         what = f"the arguments of the call {name!r} are not JSON ({error.what})"
@@ -452,7 +452,7 @@ class UniEventEncoder(Encoder):
         self._native = False
         self._grown = Growth()
         self._state: State | None = None
-        self._group: tuple[Open, JsonObject | None, Growth] | None = None
+        self._group: tuple[Open, Growth, JsonObject | None] | None = None
         self._handlers: dict[type[Event], Callable[[Any], None]] = {
             Append: self._on_append,
             Open: self._on_open,

@@ -108,7 +108,7 @@ class Shape(Protocol):
 
 
 def too_large(limit: int, offset: int) -> LimitExceeded:
-    """The error for a unit over the limit, which begins at ``offset``."""
+    """The error for a unit that passes its limit; ``offset``: where it begins."""
     error = LimitExceeded("unit", limit)
     error.offset = offset
     return error

@@ -6,7 +6,7 @@ Each clause has a name, which the message of a failed check begins with; :data:`
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from .. import jsontext
 from ..api import check, decode, encode
-from ..carry import bare, join, same_event
+from ..carry import bare, same_event
 from ..codec import Codec, Decoder, Options
 from ..errors import TranslateError, TruncatedStream, UnknownFormat
 from ..event_json import to_json
 from ..events import (
-    GROWS,
     PART_KINDS,
     Append,
     Close,
@@ -35,7 +34,7 @@ from ..events import (
     Start,
     made_up_by_another,
 )
-from ..grammar import ENDED, INSIDE, Grammar
+from ..grammar import INSIDE, Grammar
 from ..registry import formats, register, resolve
 from ..translator import EventReader, make_options
 from .strategies import Knobs, event_streams
@@ -370,11 +369,11 @@ class _Case:
 # ---- comparing -------------------------------------------------------------------------------------
 
 
-def at_home(events: Iterable[Event], codec: str) -> list[Event]:
-    """The events as their source meant them: without keep-alives, and without what ``codec`` made up on the way."""
+def at_home(events: Iterable[Event], *codecs: str) -> list[Event]:
+    """The events as their source meant them: without keep-alives, and without what ``codecs`` made up on the way."""
     out: list[Event] = []
     for event in events:
-        if type(event) is Ping or _made_up(event, codec):
+        if type(event) is Ping or any(_made_up(event, codec) for codec in codecs):
             continue
         residue = {k: v for k, v in (event.residue or {}).items() if not v.get("synthetic")}
         out.append(replace(event, residue=residue or None))

@@ -1,0 +1,89 @@
+"""The half of a translation behind the events: what an encoder says becomes output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import hot
+from .carry import compose
+from .codec import Codec, Encoder, Options
+from .errors import LossError
+from .events import Event, JsonObject
+from .loss import Finding, LossPolicy, losses
+from .shapes import Writer
+
+
+class UnitSink:
+    """Where an encoder puts its units: adds the carry or not, notes and refuses losses, lays the units out."""
+
+    def __init__(self, codec: Codec, writer: Writer, options: Options, loss: LossPolicy) -> None:
+        self._name = codec.name
+        self._writer = writer
+        self._options = options
+        self._loss = loss
+        self._weigh = loss != "drop" or options.report is not None
+        self._first = True
+        plain = options.report is None and loss != "raise"
+        self._hot = hot.HotWriter(writer.framing if plain else None, loss == "carry", options.clock)
+        self.out: list[Any] = []
+
+    @property
+    def pending(self) -> list[JsonObject]:
+        """Carries that wait for a unit to ride on."""
+        return self._writer.pending
+
+    def put(
+        self,
+        unit: JsonObject | None,
+        name: str | None,
+        said: Sequence[Event],
+        meant: Sequence[Event],
+        *,
+        made_up: bool = False,
+        later: Iterable[str] = (),
+    ) -> None:
+        """See :meth:`translate.codec.Sink.put`."""
+        carry: JsonObject | None = None
+        if self._weigh:
+            carry = compose(said, meant, self._name, made_up=made_up)
+            if carry:
+                self._note(carry, later)
+                if self._loss != "carry":
+                    carry = None
+                elif self._first:
+                    carry = {"v": 1, **carry}
+                    self._first = False
+        self._writer.write(unit, name, carry, self.out)
+
+    def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
+        options = self._options
+        if options.report is None and self._loss != "raise":
+            return
+        for field, reason, content in losses(carry, self._name, later):
+            if options.report is not None:
+                options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
+            if content and self._loss == "raise":
+                raise LossError(f"{reason}, and loss='raise'", field=field)
+
+    def run(self, encoder: Encoder, events: Sequence[Event], at: int) -> int:
+        """Write the plain fragments among ``events`` from ``at`` on; how many."""
+        unit = encoder.hot()
+        if unit is None or self._writer.pending:
+            return 0
+        texts = self._hot.write(unit, events, at, self.out, first=self._first)
+        if texts:
+            encoder.grow(texts)
+        return len(texts)
+
+    def native(self, unit: JsonObject, name: str | None = None) -> None:
+        """One unit that says all that is meant."""
+        self._writer.write(unit, name, None, self.out)
+
+    def ping(self) -> None:
+        """A keep-alive."""
+        self._writer.ping(self.out)
+
+    def end(self) -> None:
+        """After the terminal unit."""
+        self._writer.end(self.out)
