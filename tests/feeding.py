@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from translate import Limits, TranslateError
+from translate import LimitExceeded, Limits, TranslateError
 from translate.shapes import Frame, Reader
 
 Make: TypeAlias = Callable[[], Reader]
@@ -52,6 +52,17 @@ def read_all_ways(make: Make, data: bytes) -> Read:
     for chunks in cuttings(data):
         assert read(make, chunks) == found, chunks
     return found
+
+
+def chunks_until_refused(reader: Reader, chunk: bytes) -> int:
+    """How many chunks a reader takes before it has too much in hand."""
+    taken = 0
+    try:
+        for taken in range(100_000):  # noqa: B007
+            reader.feed(chunk, [])
+    except LimitExceeded:
+        return taken
+    raise AssertionError("never refused")
 
 
 def limits(unit: int) -> Limits:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.feeding import Read, limits, read, read_all_ways, singly
+from tests.feeding import Read, chunks_until_refused, limits, read, read_all_ways, singly
 from translate import Limits
 from translate.shapes import Frame
 from translate.shapes.array import ArrayReader
@@ -54,7 +54,7 @@ def test_units(indent: int | None, separators: tuple[str, str] | None) -> None:
 
 
 def test_offsets_are_those_of_the_elements() -> None:
-    assert frames(b' [ {"a":1} ,\r\n\t{}]\n') == Read([Frame(b'{"a":1}', 3), Frame(b"{}", 14)], None, True)
+    assert frames(b' [ {"a":1} ,\r\n\t{}]\n') == Read([Frame(b'{"a":1}', 3), Frame(b"{}", 15)], None, True)
 
 
 @pytest.mark.parametrize("data", [b"[]", b" [ ] ", b"[\n]\n\n", BOM + b"[]"])
@@ -156,12 +156,9 @@ def test_the_limit_of_a_unit(data: bytes) -> None:
 @pytest.mark.parametrize("head", [b"[", b'["', b"[{}", b"[{},[", b'[{"'])
 @pytest.mark.parametrize("more", [b" ", b"x"])
 def test_an_endless_element_is_refused_before_it_is_all_held(head: bytes, more: bytes) -> None:
-    made, out = reader(1000), list[Frame]()
-    made.feed(head, out)
-    with pytest.raises(Exception, match="the limit 'unit'"):
-        for n in range(1000):
-            made.feed(more * 10, out)
-    assert n < 101
+    made = reader(1000)
+    made.feed(head, [])
+    assert chunks_until_refused(made, more * 10) <= 100
 
 
 def test_a_large_element_in_small_chunks_is_read_in_linear_time() -> None:

@@ -97,8 +97,9 @@ def read(
         if added is None:
             return []
         if stamps is not None:
-            for residue, stamp in zip(added, stamps, strict=True):
-                residue[hot.codec] = {hot.stamp or "": stamp, **residue.get(hot.codec, {})}
+            # what the unit itself says comes first, as it does in the general way
+            pairs = zip(added, stamps, strict=True)
+            added = [{hot.codec: {hot.stamp or "": stamp, **own.pop(hot.codec, {})}, **own} for own, stamp in pairs]
         out += [Append(text, None, residue) for text, residue in zip(texts, added, strict=True)]
     elif stamps is None or not residues:
         out += [Append(text) for text in texts]
