@@ -154,9 +154,9 @@ class Encoder(ABC):
     def handle(self, event: Event) -> None:
         """One event of the grammar."""
 
-    def carried(self, *meant: Event) -> None:
-        """Put what the format has no words for."""
-        self.sink.put(None, None, (), meant)
+    def carried(self, *meant: Event, later: Iterable[str] = ()) -> None:
+        """Put what the format has no words for; ``later``: members that are said natively further on."""
+        self.sink.put(None, None, (), meant, later=later)
 
     def residue(self, event: Event) -> JsonObject | None:
         """This codec's own residue of ``event``."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from .codec import Options
 from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
-from .events import Append, Event, Failure, Finish, JsonObject, Model, Ping
+from .events import PART_KINDS, Append, Event, Failure, Finish, JsonObject, Model, Ping
 from .grammar import ENDED, Grammar
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
@@ -242,7 +242,7 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
     """What a stream of ``src`` may hold that ``dst`` cannot say: known before the first unit."""
     if src.name == dst.name:
         return
-    content = frozenset({"inline_data", "inline_thinking", "embedding", "annotate", "state"})
+    content = frozenset({*PART_KINDS, "annotate", "state"})
     carried = loss == "carry"
     for word in sorted(src.says - dst.says):
         reason = f"{dst.name} has no native form of {word!r}"
