@@ -53,8 +53,8 @@ class Bent(Gateway):
     def __init__(self, bend: str) -> None:
         self.bend = bend
 
-    def encoder(self, sink: Sink, options: Options) -> Encoder:  # type: ignore[override]
-        encoder = super().encoder(_Bent(sink, self.bend), options)  # type: ignore[arg-type]
+    def encoder(self, sink: Sink, options: Options) -> Encoder:  # type: ignore[override,unused-ignore]
+        encoder = super().encoder(_Bent(sink, self.bend), options)  # type: ignore[arg-type,unused-ignore]
         return _change(encoder) if self.bend == "pure" else encoder
 
     def agrees(self, said: Event, meant: Event) -> bool:

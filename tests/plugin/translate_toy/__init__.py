@@ -30,7 +30,6 @@ from translate.events import (
     JsonObject,
     Open,
     PartKind,
-    Ping,
     Reason,
     TokenCounts,
 )
@@ -274,7 +273,7 @@ class Toy(Codec):
             return jsontext.same(_end(said), _end(meant))
         if type(said) is Failure and type(meant) is Failure:
             return jsontext.same(_fail(said), _fail(meant))
-        return type(said) is type(meant) is Close or type(said) is type(meant) is Ping
+        return said == meant
 
 
 CODEC = Toy()
