@@ -498,17 +498,24 @@ class UniEvent(Codec):
         """A UniMessage: the ``.done`` items, with the usage and finish reason of the stop event."""
         items: list[JsonObject] = []
         head: Open | None = None
-        grown, state = Growth(), None
+        grown, state, begun = Growth(), None, False
         for event in events:
             if type(event) is Open:
-                head, grown, state = event, Growth(), None
+                head, grown, state, begun = event, Growth(), None, False
             elif type(event) is Append:
+                begun = True
                 grown.add(event.data)
                 if event.state is not None:
                     state = {**(state or {}), **event.state.values}
             elif type(event) in (Close, Handover) and head is not None:
+<<<<<<< HEAD
                 if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
                     items.append(assembled(head, grown.join(), state))
+=======
+                # a group that broke before its first fragment was never said
+                if self.sayable(head) and (type(event) is Close or (begun and head.kind != "tool_call")):
+                    items.append(_assembled(head, grown.join(), state))
+>>>>>>> h-laws
                 head = None
             elif type(event) is Finish:
                 stop = stop_event(event)
