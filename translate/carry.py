@@ -10,8 +10,8 @@
 4. ``"synthetic": true``: what the unit's own codec adds here was made up. ``"before"``: carries that had no unit of
    their own, ahead of this one. ``"v"``: the version, in the first carry of a stream.
 5. A carry adds. An ``Append`` not said may only grow a part that was opened by a carry, and of a kind that the format
-   cannot say, or a call, which is none until it is closed; a ``Finish`` or ``Failure`` is always native. Where carry and native content disagree, the native
-   content stands, and strict mode raises.
+   cannot say, or a call, which is none until it is closed; a ``Finish`` or ``Failure`` is always native. Where carry
+   and native content disagree, the native content stands, and strict mode raises.
 """
 
 from __future__ import annotations

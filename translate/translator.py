@@ -257,8 +257,11 @@ class EventReader(Machine):
     def __init__(self, src: str, options: Options) -> None:
         codec, shape = resolve(src)
         self._out: list[Any] = []
-        self._source = Source(codec, shape, src, options, lambda events: self._out.extend(events))
+        self._source = Source(codec, shape, src, options, self._collect)
         super().__init__(joined=False)
+
+    def _collect(self, events: Sequence[Event]) -> None:
+        self._out.extend(events)
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._out = out

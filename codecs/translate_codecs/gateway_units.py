@@ -95,6 +95,7 @@ def arguments_of(raw: str) -> str:
 
 
 def known_model(model: Model) -> Model:
+    """The model that is read where this one is named."""
     return Model(**{name: None if word == UNKNOWN else word for name, word in model_words(model).items()})
 
 

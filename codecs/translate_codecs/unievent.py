@@ -508,14 +508,9 @@ class UniEvent(Codec):
                 if event.state is not None:
                     state = {**(state or {}), **event.state.values}
             elif type(event) in (Close, Handover) and head is not None:
-<<<<<<< HEAD
-                if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
-                    items.append(assembled(head, grown.join(), state))
-=======
                 # a group that broke before its first fragment was never said
                 if self.sayable(head) and (type(event) is Close or (begun and head.kind != "tool_call")):
-                    items.append(_assembled(head, grown.join(), state))
->>>>>>> h-laws
+                    items.append(assembled(head, grown.join(), state))
                 head = None
             elif type(event) is Finish:
                 stop = stop_event(event)
