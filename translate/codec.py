@@ -270,3 +270,7 @@ class Codec(ABC):
     def models(self) -> Mapping[str, type[BaseModel]]:
         """The pydantic models of the wire; ``"unit"`` is that of every unit, the base of the strict check."""
         return {}
+
+    def schemas(self) -> dict[str, JsonObject]:
+        """The JSON Schemas of :meth:`models`."""
+        return {name: model.model_json_schema() for name, model in self.models().items()}

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from .. import jsontext
-from ..carry import cut, size
+from ..carry import Pieces, size
 from ..events import (
     GROWS,
     PART_KINDS,
@@ -109,7 +109,8 @@ def pieces(draw: st.DrawFn, whole: Data) -> list[Data]:
     length = size(whole)
     at = sorted(draw(st.lists(st.integers(0, length), max_size=3)))
     ends = [*at, length]
-    return [cut(whole, a, b - a) for a, b in zip([0, *at], ends, strict=True)]
+    pieces = Pieces(whole)
+    return [pieces.cut(a, b - a) for a, b in zip([0, *at], ends, strict=True)]
 
 
 @dataclass(frozen=True)
