@@ -51,7 +51,7 @@ class FrameOpener:
             return None
         if isinstance(data, dict):
             if not isinstance(data.get("event"), Event):
-                jsontext.check_value(data, self._nesting)
+                jsontext.check_value(data, self._nesting if "carry" in data else self._options.limits.nesting)
             return data
         try:
             unit = self._json(data)

@@ -327,7 +327,7 @@ class _Case:
     def honest(self) -> None:
         out = self.encoded()
         assert type(self.decoded(out)[-1]) is type(self.events[-1]), "another end came back"
-        reader = EventReader(self.format, make_options())
+        reader = EventReader(self.format)
         ended = False
         for n, unit in enumerate(out):
             if not ended:
