@@ -84,27 +84,123 @@ SIZES = st.sampled_from([[1 << 20], [1], [7], [64, 3], [1000, 1, 1]])
 
 SPACES: list[tuple[str, str]] = [(",", ":"), (", ", ": "), (" ,", ":"), (",\t", " : ")]
 LURES = [
-    *("", "a", "Hel", "lo ", '"', "\\", '\\"', "\n", "\x85", "\u2028", "é😀", "\ud83d", "\ude00", "\0", "/", "$", "null"),
-    *('"}],"usage_metadata"', '}],"usage_metadata":null,"finish_reason":null,"created_at":5}', '","carry":', '},"carry":{'),
-    *('","', '"},"carry":{"synthetic":true}}', '","b', "[", "{", "}}", "}},{", "synthetic", ',"carry":{"gateway":{"x":1}}'),
+    *(
+        "",
+        "a",
+        "Hel",
+        "lo ",
+        '"',
+        "\\",
+        '\\"',
+        "\n",
+        "\x85",
+        "\u2028",
+        "é😀",
+        "\ud83d",
+        "\ude00",
+        "\0",
+        "/",
+        "$",
+        "null",
+    ),
+    *(
+        '"}],"usage_metadata"',
+        '}],"usage_metadata":null,"finish_reason":null,"created_at":5}',
+        '","carry":',
+        '},"carry":{',
+    ),
+    *(
+        '","',
+        '"},"carry":{"synthetic":true}}',
+        '","b',
+        "[",
+        "{",
+        "}}",
+        "}},{",
+        "synthetic",
+        ',"carry":{"gateway":{"x":1}}',
+    ),
 ]
 TEXTS = st.sampled_from(LURES) | st.text(st.sampled_from('"\\,:{}[]x\n é'), max_size=6)
 NUMBERS = st.sampled_from(
     [
-        *("5", "0", "1796036422942", "17", "005", "00", "+5", "-5", "5.0", "5e3", "1E400", "NaN", "null", "true", '"5"'),
-        *("123456789012345678", "1234567890123456789", "9223372036854775808", "18446744073709551616", "9" * 40, "", " 5"),
+        *(
+            "5",
+            "0",
+            "1796036422942",
+            "17",
+            "005",
+            "00",
+            "+5",
+            "-5",
+            "5.0",
+            "5e3",
+            "1E400",
+            "NaN",
+            "null",
+            "true",
+            '"5"',
+        ),
+        *(
+            "123456789012345678",
+            "1234567890123456789",
+            "9223372036854775808",
+            "18446744073709551616",
+            "9" * 40,
+            "",
+            " 5",
+        ),
     ]
 )
 CARRIES = st.sampled_from(
     [
         *('{"gateway":{"x":1}}', '{"gateway":{"x":12345678901234567890}}', '{"gateway":{"x":123456789012345678901}}'),
-        *('{"gateway":{"x":01}}', '{"synthetic":true}', '{"synthetic":false}', '{"synthetic": true}', '{"v":1}', '{"v":2}'),
-        *('{"gateway":{"synthetic":1}}', '{"toy":{"a":"$x"}}', '{"toy":{"$a":1}}', '{"toy":{"a":"}},{"}}', '{"toy":{}}'),
+        *(
+            '{"gateway":{"x":01}}',
+            '{"synthetic":true}',
+            '{"synthetic":false}',
+            '{"synthetic": true}',
+            '{"v":1}',
+            '{"v":2}',
+        ),
+        *(
+            '{"gateway":{"synthetic":1}}',
+            '{"toy":{"a":"$x"}}',
+            '{"toy":{"$a":1}}',
+            '{"toy":{"a":"}},{"}}',
+            '{"toy":{}}',
+        ),
         *('{"toy":{"a":1},"gateway":{"b":2}}', '{"toy":{"a":1,"a":2}}', '{"toy":{"a":1.5}}', '{"toy":[{"a":1}]}', "{}"),
-        *('{"unievent":{"at":3}}', '{"unievent":{"at":3.0}}', '{"unievent":{"at":-3}}', '{"unievent":{"synthetic":true}}'),
-        *('{"toy":{"a":{"$number":"NaN"}}}', '{"toy":{"a":NaN}}', '{"toy":1}', "[]", "1", "{", '{"toy":{"a":1}}}', '{"events":[1]}'),
-        *('{"events":["append"]}', '{"before":[{"toy":{"a":1}}]}', '{"before":{"a":1}}', '{"v":{"a":1}}', '{"events":{"a":1}}'),
-        *('{"toy":{"a":"\u2028"}}', '{"toy":{"a":"\\ud83d"}}', '{"toy":{"a":1}} ', '{"TOY":{"a":1}}', '{"toy":{"a":+1}}'),
+        *(
+            '{"unievent":{"at":3}}',
+            '{"unievent":{"at":3.0}}',
+            '{"unievent":{"at":-3}}',
+            '{"unievent":{"synthetic":true}}',
+        ),
+        *(
+            '{"toy":{"a":{"$number":"NaN"}}}',
+            '{"toy":{"a":NaN}}',
+            '{"toy":1}',
+            "[]",
+            "1",
+            "{",
+            '{"toy":{"a":1}}}',
+            '{"events":[1]}',
+        ),
+        *(
+            '{"events":["append"]}',
+            '{"before":[{"toy":{"a":1}}]}',
+            '{"before":{"a":1}}',
+            '{"v":{"a":1}}',
+            '{"events":{"a":1}}',
+        ),
+        *(
+            '{"toy":{"a":"\u2028"}}',
+            '{"toy":{"a":"\\ud83d"}}',
+            '{"toy":{"a":1}} ',
+            '{"TOY":{"a":1}}',
+            '{"toy":{"a":+1}}',
+        ),
     ]
 )
 
@@ -134,11 +230,15 @@ def delta(draw: st.DrawFn, item: dict[str, Any], *, tempt: bool = True) -> str:
         if turn < 3:
             text = text.replace("1796036422942", draw(NUMBERS))
         elif turn == 3:
-            text = text[:-1] + draw(st.sampled_from([',"created_at":6}', ',"x":1}', ', "x": "}"}', "}}", "]", "", "} "]))
+            text = text[:-1] + draw(
+                st.sampled_from([',"created_at":6}', ',"x":1}', ', "x": "}"}', "}}", "]", "", "} "])
+            )
         elif turn == 4:
             text = '{"x":1,' + text[1:]
         elif turn == 5:
-            text = text.replace("}]", draw(st.sampled_from([',"text":"b"}]', ',"fidelity":{"s":1}}]', ',"x":0}]', "},{}]"])))
+            text = text.replace(
+                "}]", draw(st.sampled_from([',"text":"b"}]', ',"fidelity":{"s":1}}]', ',"x":0}]', "},{}]"]))
+            )
     return text
 
 
@@ -173,7 +273,13 @@ def unievent_items(kind: str, texts: list[str]) -> list[dict[str, Any]]:
 
 
 USAGE = {"cached_tokens": 1, "prompt_tokens": 2, "thoughts_tokens": 3, "response_tokens": 4}
-STOP = {"role": "assistant", "event_type": "stop", "content_items": [], "usage_metadata": USAGE, "finish_reason": "stop"}
+STOP = {
+    "role": "assistant",
+    "event_type": "stop",
+    "content_items": [],
+    "usage_metadata": USAGE,
+    "finish_reason": "stop",
+}
 
 
 @st.composite

@@ -27,13 +27,24 @@ from translate.shapes import Frame
 from translate_codecs import gateway, unievent
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-TARGETS = ["gateway-sse", "gateway-jsonl", "gateway", "unievent-sse", "unievent-jsonl", "unievent", "events-jsonl", "events"]
+TARGETS = [
+    "gateway-sse",
+    "gateway-jsonl",
+    "gateway",
+    "unievent-sse",
+    "unievent-jsonl",
+    "unievent",
+    "events-jsonl",
+    "events",
+]
 LOSSES = st.sampled_from(["carry", "carry", "drop", "raise"])
 ERRORS = st.sampled_from(["raise", "encode"])
 LIMITS = st.sampled_from(
     [None, None, None, Limits(part=9), Limits(carry=25), Limits(nesting=2), Limits(nesting=3), Limits(unit=200)]
 )
-MUTANTS = st.sampled_from([b'"', b"\\", b"{", b"}", b",", b"[", b"]", b"0", b"x", b"\xff", b" ", b'","', b"\n", b"\x01", b""])
+MUTANTS = st.sampled_from(
+    [b'"', b"\\", b"{", b"}", b",", b"[", b"]", b"0", b"x", b"\xff", b" ", b'","', b"\n", b"\x01", b""]
+)
 
 
 @pytest.mark.parametrize("example", ["claude-turn.unievent.sse", "cut.unievent.sse"])
@@ -46,7 +57,9 @@ def test_the_examples(example: str, dst: str, loss: str) -> None:
     if loss == "carry" and found[0].error is None and dst.startswith("gateway"):
         carried = list(convert([data], "unievent-sse", dst))
         back = b"".join(convert(carried, dst, "unievent-sse"))
-        assert [json.loads(x[6:]) for x in back.split(b"\n\n")[:-2]] == [json.loads(x[6:]) for x in data.split(b"\n\n")[:-2]]
+        assert [json.loads(x[6:]) for x in back.split(b"\n\n")[:-2]] == [
+            json.loads(x[6:]) for x in data.split(b"\n\n")[:-2]
+        ]
 
 
 @given(st.data(), st.sampled_from(["sse", "jsonl"]), st.sampled_from(TARGETS), SIZES, LOSSES, ERRORS, LIMITS)
@@ -213,10 +226,23 @@ def test_a_carry_over_the_limit_is_left_to_the_general_way() -> None:
 # ---- writing ----------------------------------------------------------------------------------
 
 RESIDUES: list[Any] = [
-    *(None, {}, {"unievent": {"at": 5}}, {"unievent": {"at": 5.0}}, {"unievent": {"at": True}}, {"unievent": {"at": 2**64}}),
+    *(
+        None,
+        {},
+        {"unievent": {"at": 5}},
+        {"unievent": {"at": 5.0}},
+        {"unievent": {"at": True}},
+        {"unievent": {"at": 2**64}},
+    ),
     *({"unievent": {"at": 5, "x": 1}}, {"unievent": {}}, {"unievent": {"synthetic": True}}, {"gateway": {"patch": []}}),
     *({"unievent": {"at": 5, "synthetic": True}}, {"toy": {"a": "}},{"}}, {"toy": {"a": None}}, {"toy": {"a": "null"}}),
-    *({"toy": {"$a": 1}}, {"toy": {"a": "é"}}, {"toy": {"a": float("nan")}}, {"toy": {"a": "\ud83d"}}, {"toy": {"a": 2**70}}),
+    *(
+        {"toy": {"$a": 1}},
+        {"toy": {"a": "é"}},
+        {"toy": {"a": float("nan")}},
+        {"toy": {"a": "\ud83d"}},
+        {"toy": {"a": 2**70}},
+    ),
     *({"toy": {"a": 1}, "unievent": {"at": 5}}, {"unievent": {"at": 5}, "toy": {"a": 1}}, {"toy": {"synthetic": True}}),
     *({"toy": {"a": [{"b": {"c": 1}}, {"d": {}}]}}, {"toy": {}}, {"unievent": {"at": -1}}, {"unievent": {"at": "5"}}),
 ]
@@ -252,7 +278,15 @@ def test_a_clock_is_asked_once_a_unit() -> None:
         asked.append(1)
         return len(asked)
 
-    events: list[Event] = [Start(), Open("text"), *[Append("a")] * 5, Close(), Open("text"), *[Append("b")] * 5, Close()]
+    events: list[Event] = [
+        Start(),
+        Open("text"),
+        *[Append("a")] * 5,
+        Close(),
+        Open("text"),
+        *[Append("b")] * 5,
+        Close(),
+    ]
     found = b"".join(encode([*events, Finish()], "unievent-jsonl", clock=clock))
     assert [json.loads(line)["created_at"] for line in found.splitlines()] == list(range(1, len(asked) + 1))
 
