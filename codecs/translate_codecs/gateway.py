@@ -13,7 +13,8 @@ thinking run (which goes out at its end), ids, counts of cached and reasoning to
 its own; a refusal is content.
 
 The residue: ``patch`` where the envelope differs from the one written here (``code: 201``, an unknown member). On an
-``error`` it is there, if empty, where the stream had no ``streamStart``. A ``streamStart`` made for a source that has
+``error`` it is there, if empty, where the stream had no ``streamStart``. ``blank`` marks a call whose arguments were
+blank text, not the ``{}`` written here. A ``streamStart`` made for a source that has
 none is synthetic.
 """
 
@@ -285,7 +286,10 @@ class GatewayDecoder(Decoder):
         id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
         before = self._move("tool")
         value = {"type": "tool", "value": {"id": id, "name": name, "arguments": raw}}
-        return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
+        events = self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())
+        if not raw.strip():
+            events[0].residue = {NAME: {**(events[0].residue or {}).get(NAME, {}), "blank": True}}
+        return [*before, *events]
 
     def _on_handover(self, unit: JsonObject) -> list[Event]:
         before = self._move("streamError")
@@ -447,7 +451,7 @@ class GatewayEncoder(Encoder):
             if type(piece) is Append:
                 grown.add(piece.data)
         raw: Any = grown.join()
-        raw = raw if raw.strip() else "{}"
+        raw = raw if raw.strip() or (self.residue(head) or {}).get("blank") else "{}"
         value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
         self._say(value, [_said_open(head), Append(raw), Close()], [*held, event])
 
