@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import FORMATS, OBJECTS, Source, clock, codec_of, sources, to
@@ -337,8 +337,11 @@ def test_chains(format: str, source: Source, over: str) -> None:
     assert_same(to(three, source.format, errors="encode"), source, f"{source.format} → {format} → {over} and back")
 
 
-@given(source=sources())
-def test_identity(source: Source) -> None:
+@each_format
+@settings(max_examples=5 * settings().max_examples)
+@given(data=st.data())
+def test_identity(format: str, data: st.DataObject) -> None:
+    source = data.draw(sources((format,)))
     assert_same(to(source, source.format, errors="encode"), source, f"{source.format} → {source.format}")
 
 

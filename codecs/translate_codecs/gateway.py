@@ -13,7 +13,8 @@ thinking run (which goes out at its end), ids, counts of cached and reasoning to
 its own; a refusal is content.
 
 The residue: ``patch`` where the envelope differs from the one written here (``code: 201``, an unknown member). On an
-``error`` it is there, if empty, where the stream had no ``streamStart``. A ``streamStart`` made for a source that has
+``error`` it is there, if empty, where the stream had no ``streamStart``. ``blank`` marks a call whose arguments were
+blank text, not the ``{}`` written here. A ``streamStart`` made for a source that has
 none is synthetic.
 """
 
