@@ -22,7 +22,7 @@ EXAMPLES = 30 if settings().derandomize else 1000
 
 @pytest.mark.parametrize("name", ["unievent", "gateway"])
 def test_built_in_codecs_keep_the_contract(name: str) -> None:
-    check_codec(codec(name), knobs=KNOBS, examples=EXAMPLES)
+    check_codec(codec(name), knobs=replace(KNOBS, broken_calls=name != "unievent"), examples=EXAMPLES)
 
 
 STREAM: list[Event] = [Open("text"), Append("Hel"), Append("lo"), Close(), Finish(TokenCounts(3, 2), Reason("stop"))]

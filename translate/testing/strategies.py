@@ -37,7 +37,7 @@ from ..events import (
     TokenCounts,
     Usage,
 )
-from ..grammar import BETWEEN, ENDED, TABLE
+from ..grammar import BETWEEN, ENDED, INSIDE, TABLE
 
 PLAIN: tuple[str, ...] = ("a", "Hel", "lo ", "1", "{", "}", "é", "中")
 """Text that no reader stumbles over."""
@@ -120,6 +120,7 @@ class Knobs:
     ``kinds``       kinds of part
     ``states``      how many provider states a part may have; ``namespaces`` of these, ``None`` being unknown
     ``notes``       which of ``Annotate``, ``Usage``, ``Foreign``, ``Ping``, ``Start``, ``Handover`` there are
+    ``broken_calls`` whether a ``Handover`` may break off a call
     ``failures``    whether a stream may end in a ``Failure``
     ``residues``    codecs, other than the one under test, whose residues are strewn in
     ``foreign``     codec → its units that have no meaning; those of the codec under test must be given by its author
@@ -132,6 +133,7 @@ class Knobs:
     states: int = 3
     namespaces: tuple[str | None, ...] = (None, None, "", "anthropic", "a.b")
     notes: frozenset[type[Event]] = frozenset({Annotate, Usage, Foreign, Ping, Start, Handover})
+    broken_calls: bool = True
     failures: bool = True
     residues: tuple[str, ...] = (ELSEWHERE,)
     foreign: Mapping[str, st.SearchStrategy[JsonObject]] = field(default_factory=lambda: {ELSEWHERE: json_objects()})
@@ -182,7 +184,8 @@ class _Walk:
         out: list[Event] = []
         state, left = BETWEEN, self.draw(st.integers(0, self.knobs.max_events))
         while state != ENDED:
-            choices = [cls for cls in TABLE[state] if self.may(cls, ending=len(out) >= left)]
+            inside = self.kind if state == INSIDE else ""
+            choices = [cls for cls in TABLE[state] if self.may(cls, inside, ending=len(out) >= left)]
             weighted = [cls for cls in choices for _ in range(_WEIGHT.get(cls, 1))]
             cls = self.draw(st.sampled_from(weighted))
             event = self.makers[cls]()
@@ -192,7 +195,9 @@ class _Walk:
             state = TABLE[state][cls]
         return out
 
-    def may(self, cls: type[Event], *, ending: bool) -> bool:
+    def may(self, cls: type[Event], inside: str, *, ending: bool) -> bool:
+        if cls is Handover and inside == "tool_call" and not self.knobs.broken_calls:
+            return False
         if cls is Failure:
             return self.knobs.failures and (ending or not self.draw(st.integers(0, 30)))
         if cls is Finish:
