@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, overload
 
+from . import jsontext
 from .codec import Options
 from .errors import TranslateError, UpstreamFailure
 from .event_json import to_json
@@ -335,7 +336,7 @@ class _Checker(Machine):
         event = unit.get("event")
         try:
             # an event that is an object is looked at in its JSON form
-            self._model.model_validate(to_json(event) if isinstance(event, Event) else unit)
+            self._model.model_validate(jsontext.to_strict(to_json(event)) if isinstance(event, Event) else unit)
         except ValidationError as error:
             for found in error.errors(include_url=False, include_input=False):
                 self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))

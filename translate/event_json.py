@@ -30,7 +30,6 @@ from .events import (
 )
 from .jsontext import Beyond
 
-
 _MEMBERS: dict[str, frozenset[str]] = {
     **{name: frozenset(f.name for f in fields(cls)) for name, cls in EVENTS.items()},
     "append": frozenset({"text", "bytes", "vector", "state", "residue"}),
