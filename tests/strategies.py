@@ -1,4 +1,4 @@
-"""Streams of the built-in formats: events said natively and strewn with what a format may hold besides, and wild ones."""
+"""Streams of the built-in formats: events said natively and strewn with what else a format may hold, and wild ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from translate import check, convert, encode, jsontext
+from translate.events import JsonObject
 from translate.testing import ELSEWHERE, Knobs, event_streams, json_objects, json_values, object_texts, texts
-from translate.testing.strategies import JsonObject
 
 settings.register_profile(
-    "ci", max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    "ci", max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 settings.register_profile("long", settings.get_profile("ci"), max_examples=2000, derandomize=False)
 settings.register_profile("find", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate], max_examples=40)
@@ -34,8 +34,10 @@ UNKNOWN_UNIEVENTS: st.SearchStrategy[JsonObject] = st.one_of(
         {
             "role": st.just("assistant"),
             "event_type": st.just("delta"),
-            "content_items": st.fixed_dictionaries({"type": st.sampled_from(("image.delta", "x")), "x": json_values()}).map(
-                lambda item: [item]
+            "content_items": st.lists(
+                st.fixed_dictionaries({"type": st.sampled_from(("image.delta", "x")), "x": json_values()}),
+                min_size=1,
+                max_size=1,
             ),
         }
     ),
@@ -104,8 +106,9 @@ def native_units(draw: st.DrawFn, codec: str) -> list[JsonObject]:
     for unit in units:
         odd = draw(st.integers(0, 5))
         if odd == 0:
-            unit = sprinkled(draw, codec, unit)
-        elif odd == 1 and out:
+            out.append(sprinkled(draw, codec, unit))
+            continue
+        if odd == 1 and out:
             out.append(draw(FOREIGN[codec]))
         out.append(unit)
     return out
@@ -152,7 +155,8 @@ def sources(draw: st.DrawFn, formats: Sequence[str] = FORMATS) -> Source:
 
 
 def _event(item: JsonObject) -> JsonObject:
-    return {"role": "assistant", "event_type": "delta", "content_items": [item], "usage_metadata": None, "finish_reason": None}
+    event: JsonObject = {"role": "assistant", "event_type": "delta", "content_items": [item]}
+    return {**event, "usage_metadata": None, "finish_reason": None}
 
 
 @st.composite
@@ -191,9 +195,10 @@ def wild_unievents(draw: st.DrawFn) -> list[JsonObject]:
         stop = {"role": "assistant", "event_type": "stop", "content_items": [], "usage_metadata": usage}
         out.append({**stop, "finish_reason": reason})
     else:
-        error = {"type": draw(st.sampled_from(("UpstreamError", "UnsupportedParameterError", "x"))), "message": "no"}
-        out.append({"error": {**error, **draw(st.sampled_from(({}, {"status": 503}, {"status": 200}, {"status": None})))}})
-    stamp = draw(st.sampled_from(({}, {"created_at": NOW}, {"created_at": 1.5}, {"created_at": None})))
+        status = st.sampled_from([dict[str, Any](), {"status": 503}, {"status": 200}, {"status": None}])
+        kind = draw(st.sampled_from(("UpstreamError", "UnsupportedParameterError", "x")))
+        out.append({"error": {"type": kind, "message": "no", **draw(status)}})
+    stamp = draw(st.sampled_from([dict[str, Any](), {"created_at": NOW}, {"created_at": 1.5}, {"created_at": None}]))
     return [{**unit, **(stamp if "error" not in unit else {})} for unit in out]
 
 
@@ -230,7 +235,8 @@ def wild_frames(draw: st.DrawFn) -> list[JsonObject]:
         return [*units, {"success": False, "code": code, "message": message}][draw(st.sampled_from((0, 0, -1))) :]
     usage = {"provider": draw(word), "inputTokens": draw(st.sampled_from((0, 24, 10**30))), "outputTokens": 3}
     reason = draw(st.sampled_from(("stop", "length", "toolCall", "tool_calls", "unknown", "refusal", "", "STOP")))
-    return [*units, {"success": True, "code": 200, "value": {"type": "stop", "usage": {**usage, "finishReason": reason}}}]
+    stop = {"type": "stop", "usage": {**usage, "finishReason": reason}}
+    return [*units, {"success": True, "code": 200, "value": stop}]
 
 
 WILD: dict[str, Callable[[], st.SearchStrategy[list[JsonObject]]]] = {

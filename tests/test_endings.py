@@ -11,6 +11,7 @@ from tests.wire import (
     Object,
     attempt,
     call,
+    chained,
     content,
     delta,
     failed,
@@ -25,7 +26,7 @@ from tests.wire import (
     translated,
     usage,
 )
-from translate import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure, check
+from translate import Failure, ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure, check
 
 SHAPE = ["", "-jsonl", "-sse"]
 
@@ -118,6 +119,19 @@ def test_unievent_stream_ends_in_an_error(name: str, shape: str) -> None:
     assert stripped(carried, dst) == shaped(expected, dst)
     assert check(carried, dst) == []
     assert translated(carried, dst, src, errors="encode") == stream
+
+
+@pytest.mark.parametrize(
+    ("reported", "said"), [(399, 502), (400, 400), (599, 599), (600, 502), (200, 502), (-1, 502), (None, 502)]
+)
+def test_a_code_is_a_status_of_an_error(reported: int | None, said: int) -> None:
+    """Wherever the failure comes from; what it reported comes home."""
+    failure = Failure(reported, "x")
+    assert translated([failure], "events", "gateway", loss="drop", errors="encode") == [start(), failed(said, "x")]
+    assert chained([failure], "events", "gateway-sse", "events", errors="encode")[-1] == failure
+    units = [{"error": {"type": "E", "message": "x", "status": reported}}]
+    assert translated(units, "unievent", "gateway", loss="drop", errors="encode") == [start(), failed(said, "x")]
+    assert chained(units, "unievent", "gateway-jsonl", "unievent", errors="encode") == units
 
 
 @pytest.mark.parametrize("shape", SHAPE)

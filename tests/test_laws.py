@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.strategies import FORMATS, OBJECTS, Source, clock, codec_of, sources, to
 from translate import (
     Append,
     Close,
     Failure,
     Finish,
-    Limits,
     LimitExceeded,
+    Limits,
     LossError,
     Open,
     Report,
@@ -39,8 +40,6 @@ from translate.event_json import from_json, to_json
 from translate.events import Event
 from translate.testing import at_home, without_carry
 
-from tests.strategies import FORMATS, OBJECTS, Source, clock, codec_of, sources, to
-
 BYTES = tuple(format for format in FORMATS if format not in OBJECTS)
 each_format = pytest.mark.parametrize("format", FORMATS)
 HUGE = 5_000_000
@@ -51,12 +50,13 @@ def huge(kind: Any, data: Any, cuts: int = 3) -> Source:
     """One part of 5 MB, in fragments."""
     step = len(data) // cuts
     pieces = [data[i : i + step] for i in range(0, len(data), step)]
-    head = Open(kind, "1", "f") if kind == "tool_call" else Open(kind, mime_type="x/y" if kind == "inline_data" else None)
+    mime = "x/y" if kind == "inline_data" else None
+    head = Open(kind, "1", "f") if kind == "tool_call" else Open(kind, mime_type=mime)
     return Source("events", [head, *(Append(piece) for piece in pieces), Close(), Finish()])
 
 
 
-HUGE_TEXT = huge("text", "a\u2028é😀" * (HUGE // 4))
+HUGE_TEXT = huge("text", "a\u2028é😀" * (HUGE // 10))
 HUGE_CALL = huge("tool_call", '{"a":"' + "x" * HUGE + '"}')
 HUGE_DATA = huge("inline_data", b"\0\xff" * (HUGE // 2))
 
@@ -130,11 +130,21 @@ def delivered(machine: Translator, chunks: Sequence[Any]) -> tuple[list[Any], Ex
 
 
 @each_format
-@example(source=HUGE_TEXT)
-@example(source=HUGE_CALL)
-@example(source=HUGE_DATA)
 @given(source=sources())
 def test_there_and_back(format: str, source: Source) -> None:
+    there_and_back(format, source)
+
+
+@pytest.mark.parametrize(
+    ("format", "source"),
+    [("unievent-jsonl", HUGE_TEXT), ("gateway-sse", HUGE_TEXT), ("gateway", HUGE_CALL), ("unievent-sse", HUGE_DATA)],
+    ids=["text-lines", "text-sse", "call", "bytes"],
+)
+def test_huge_parts_there_and_back(format: str, source: Source) -> None:
+    there_and_back(format, source)
+
+
+def there_and_back(format: str, source: Source) -> None:
     there = to(source, format, errors="encode")
     back = to(there, source.format, errors="encode")
     assert_same(back, source, f"{source.format} → {format} → {source.format}")
@@ -327,8 +337,11 @@ def test_chains(format: str, source: Source, over: str) -> None:
     assert_same(to(three, source.format, errors="encode"), source, f"{source.format} → {format} → {over} and back")
 
 
-@given(source=sources())
-def test_identity(source: Source) -> None:
+@each_format
+@settings(max_examples=5 * settings().max_examples)
+@given(data=st.data())
+def test_identity(format: str, data: st.DataObject) -> None:
+    source = data.draw(sources((format,)))
     assert_same(to(source, source.format, errors="encode"), source, f"{source.format} → {source.format}")
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +31,21 @@ from tests.wire import (
     translated,
     usage,
 )
-from translate import Append, Close, Event, Finish, Handover, Model, Open, Report, Start, State, assemble, decode
+from translate import (
+    Annotate,
+    Append,
+    Close,
+    Event,
+    Finish,
+    Handover,
+    Model,
+    Open,
+    Report,
+    Start,
+    State,
+    assemble,
+    decode,
+)
 
 SIGNED = {"signature": "s"}
 
@@ -248,3 +263,19 @@ def test_no_clock_for_what_has_a_time_or_never_had_one(at: int | None) -> None:
 def test_a_time_of_null_is_not_an_absent_one() -> None:
     units = [{**unit, "created_at": None} for unit in (*text_group("a", at=None), stop(at=None))]
     assert chained(units, "unievent", "gateway-sse", "unievent") == units
+
+
+# ---- what may be unknown in an event -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Annotate(None, {"url": "u"}), Annotate("", None), Annotate(None, None), Annotate("openai", [1, None, 1.5])],
+    ids=repr,
+)
+def test_annotations_come_home(event: Event) -> None:
+    events: list[Event] = [Start(), Open("text"), Append("a"), event, Close(), Finish()]
+    for middle in ("events-jsonl", *SHAPES["gateway"], *SHAPES["unievent"]):
+        home = chained(events, "events", middle, "events")
+        # what was stamped is marked as made up, and stays in the residue
+        assert [replace(each, residue=None) for each in home] == events

@@ -3,150 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from . import jsontext
 from .codec import Options
 from .errors import TranslateError, UpstreamFailure
 from .event_json import to_json
-from .events import Event, Failure, JsonObject, Model
+from .events import Event, Failure, JsonObject
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import codec as find_codec
 from .registry import resolve
 from .source import Source
 from .streams import AsyncStream, Stream
-from .translator import EventReader, EventWriter, Machine, Translator, make_options
+from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
 
-ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
 
 
+class ReadOptions(TypedDict, total=False):
+    """The options of calls that read: see :func:`convert`."""
+
+    strict: bool
+    limits: Limits | None
+    report: Report | None
+
+
+class WriteOptions(TypedDict, total=False):
+    """The options of calls that write: see :func:`convert`."""
+
+    model: ModelOption | None
+    clock: Callable[[], int] | None
+    loss: LossPolicy
+    report: Report | None
+
+
+class ConvertOptions(ReadOptions, WriteOptions, total=False):
+    """The options of :func:`convert`."""
+
+    errors: ErrorPolicy
+
+
 @overload
 def convert(
-    stream: AsyncIterable[Any],
-    src: str,
-    dst: ByteFormat,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: AsyncIterable[Any], src: str, dst: ByteFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[bytes]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any],
-    src: str,
-    dst: ObjectFormat,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: AsyncIterable[Any], src: str, dst: ObjectFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[JsonObject]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any],
-    src: str,
-    dst: Literal["events"],
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: AsyncIterable[Any], src: str, dst: Literal["events"], **options: Unpack[ConvertOptions]
 ) -> AsyncStream[Event]: ...
 @overload
 def convert(
-    stream: Iterable[Any],
-    src: str,
-    dst: ByteFormat,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: Iterable[Any], src: str, dst: ByteFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[bytes]: ...
 @overload
 def convert(
-    stream: Iterable[Any],
-    src: str,
-    dst: ObjectFormat,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: Iterable[Any], src: str, dst: ObjectFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[JsonObject]: ...
 @overload
 def convert(
-    stream: Iterable[Any],
-    src: str,
-    dst: Literal["events"],
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: Iterable[Any], src: str, dst: Literal["events"], **options: Unpack[ConvertOptions]
 ) -> Stream[Event]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any],
-    src: str,
-    dst: str,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: AsyncIterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[Any]: ...
 @overload
+def convert(stream: Iterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]) -> Stream[Any]: ...
 def convert(
-    stream: Iterable[Any],
-    src: str,
-    dst: str,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
-) -> Stream[Any]: ...
-def convert(
-    stream: Iterable[Any] | AsyncIterable[Any],
-    src: str,
-    dst: str,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    errors: ErrorPolicy = "raise",
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: Iterable[Any] | AsyncIterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]
 ) -> Stream[Any] | AsyncStream[Any]:
     """Translate one stream of format ``src`` into format ``dst``.
 
@@ -168,76 +98,32 @@ def convert(
     an exception of ``stream`` itself as it is. :class:`UnknownFormat` is raised at once. Closing the output closes
     ``stream``.
     """
-    machine = Translator(
-        src, dst, model=model, clock=clock, loss=loss, errors=errors, strict=strict, limits=limits, report=report
-    )
-    return _skin(stream, machine)
+    return _skin(stream, Translator(src, dst, **options))
 
 
 @overload
-def decode(
-    stream: AsyncIterable[Any],
-    src: str,
-    *,
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
-) -> AsyncStream[Event]: ...
+def decode(stream: AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]) -> AsyncStream[Event]: ...
 @overload
+def decode(stream: Iterable[Any], src: str, **options: Unpack[ReadOptions]) -> Stream[Event]: ...
 def decode(
-    stream: Iterable[Any],
-    src: str,
-    *,
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
-) -> Stream[Event]: ...
-def decode(
-    stream: Iterable[Any] | AsyncIterable[Any],
-    src: str,
-    *,
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
+    stream: Iterable[Any] | AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]
 ) -> Stream[Event] | AsyncStream[Event]:
     """The events of a stream. A :class:`Failure` that the stream reports is yielded, not raised."""
-    return _skin(stream, EventReader(src, make_options(strict=strict, limits=limits, report=report)))
+    return _skin(stream, EventReader(src, **options))
 
 
 @overload
-def encode(
-    events: AsyncIterable[Event],
-    dst: str,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    report: Report | None = None,
-) -> AsyncStream[Any]: ...
+def encode(events: AsyncIterable[Event], dst: str, **options: Unpack[WriteOptions]) -> AsyncStream[Any]: ...
 @overload
+def encode(events: Iterable[Event], dst: str, **options: Unpack[WriteOptions]) -> Stream[Any]: ...
 def encode(
-    events: Iterable[Event],
-    dst: str,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    report: Report | None = None,
-) -> Stream[Any]: ...
-def encode(
-    events: Iterable[Event] | AsyncIterable[Event],
-    dst: str,
-    *,
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    loss: LossPolicy = "carry",
-    report: Report | None = None,
+    events: Iterable[Event] | AsyncIterable[Event], dst: str, **options: Unpack[WriteOptions]
 ) -> Stream[Any] | AsyncStream[Any]:
     """A stream of format ``dst`` from events, which must follow the grammar (:class:`GrammarError` otherwise).
 
     A :class:`Failure` is written as the format's failure unit. Options as for :func:`convert`.
     """
-    return _skin(events, EventWriter(dst, make_options(model, clock, report=report), loss))
+    return _skin(events, EventWriter(dst, **options))
 
 
 @overload

@@ -154,9 +154,9 @@ class Encoder(ABC):
     def handle(self, event: Event) -> None:
         """One event of the grammar."""
 
-    def carried(self, *meant: Event) -> None:
-        """Put what the format has no words for."""
-        self.sink.put(None, None, (), meant)
+    def carried(self, *meant: Event, later: Iterable[str] = ()) -> None:
+        """Put what the format has no words for; ``later``: members that are said natively further on."""
+        self.sink.put(None, None, (), meant, later=later)
 
     def residue(self, event: Event) -> JsonObject | None:
         """This codec's own residue of ``event``."""
@@ -270,3 +270,7 @@ class Codec(ABC):
     def models(self) -> Mapping[str, type[BaseModel]]:
         """The pydantic models of the wire; ``"unit"`` is that of every unit, the base of the strict check."""
         return {}
+
+    def schemas(self) -> dict[str, JsonObject]:
+        """The JSON Schemas of :meth:`models`."""
+        return {name: model.model_json_schema() for name, model in self.models().items()}

@@ -9,8 +9,11 @@ from typing import Any
 from . import jsontext
 from .codec import Options
 from .errors import CarryError, DecodeError, LimitExceeded
-from .events import JsonObject
+from .events import Event, JsonObject
 from .shapes import Frame
+
+_WRAPPING = 16
+"""Levels that a carry may put around what it holds."""
 
 
 @dataclass(slots=True)
@@ -27,6 +30,7 @@ class FrameOpener:
 
     def __init__(self, options: Options, fault: Callable[[CarryError], None]) -> None:
         self._options = options
+        self._nesting = options.limits.nesting + _WRAPPING
         self._fault = fault
 
     def open(self, frame: Frame) -> Parts:
@@ -43,7 +47,11 @@ class FrameOpener:
 
     def _unit(self, frame: Frame) -> JsonObject | None:
         data = frame.data
-        if data is None or isinstance(data, dict):
+        if data is None:
+            return None
+        if isinstance(data, dict):
+            if not isinstance(data.get("event"), Event):
+                jsontext.check_value(data, self._nesting if "carry" in data else self._options.limits.nesting)
             return data
         try:
             unit = self._json(data)
@@ -58,7 +66,8 @@ class FrameOpener:
         raise DecodeError(f"a unit is an object, not {type(unit).__name__}")
 
     def _json(self, data: bytes) -> Any:
-        nesting = self._options.limits.nesting
+        # a carry inside wraps what it holds
+        nesting = self._nesting if b'"carry"' in data else self._options.limits.nesting
         try:
             return jsontext.loads(data, nesting)
         except DecodeError:
@@ -77,7 +86,7 @@ class FrameOpener:
                 self._too_large()
                 continue
             try:
-                value = jsontext.loads(text, self._options.limits.nesting)
+                value = jsontext.loads(text, self._nesting)
             except DecodeError:
                 self._utf8(text)
                 value = None

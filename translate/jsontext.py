@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -295,7 +296,27 @@ def _scalar(value: Any) -> str:
             raise LimitExceeded("digits", 4300, what="an integer of more than 4,300 digits") from None
     if isinstance(value, float):
         return _number(value)
+    if isinstance(value, bytes):
+        return f'"{b64encode(value).decode("ascii")}"'
     raise DecodeError(f"a value of type {type(value).__name__} has no JSON form")
+
+
+def check_value(value: Any, nesting: int = NESTING) -> None:
+    """Raises for a Python value that is no JSON value (:class:`DecodeError`) or nests too deeply.
+
+    ``bytes`` are allowed: they have a form in JSON, which is base64 text.
+    """
+    stack: list[tuple[Any, int]] = [(value, 1)]
+    while stack:
+        top, depth = stack.pop()
+        if isinstance(top, (dict, list)):
+            if depth > nesting:
+                raise LimitExceeded("nesting", nesting)
+            if isinstance(top, dict) and not all(isinstance(key, str) for key in top):
+                raise DecodeError("an object with a member name that is no text", expected="text")
+            stack += [(item, depth + 1) for item in (top.values() if isinstance(top, dict) else top)]
+        elif top is not None and not isinstance(top, (str, int, float, bytes)):
+            raise DecodeError(f"a value of type {type(top).__name__} has no JSON form")
 
 
 def _string(text: str) -> str:

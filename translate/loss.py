@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from .carry import RESERVED
 from .events import JsonObject
@@ -13,7 +13,9 @@ from .events import JsonObject
 LossPolicy: TypeAlias = Literal["carry", "drop", "raise"]
 ErrorPolicy: TypeAlias = Literal["raise", "encode"]
 
-_CONTENT_KINDS = frozenset({"inline_data", "inline_thinking", "embedding", "server_tool_call", "server_tool_result"})
+Loss: TypeAlias = tuple[str, str, bool]
+"""Field, reason, and whether it is content."""
+
 _CONTENT_FIELDS = frozenset({"state", "reason", "text", "bytes", "vector"})
 
 
@@ -62,17 +64,18 @@ class Report:
         return [finding for finding in self.losses if finding.carried]
 
 
-def losses(carry: JsonObject, target: str, later: Iterable[str] = ()) -> list[tuple[str, str, bool]]:
-    """The losses that a carry makes good, as ``(field, reason, is content)``.
+def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[str] = ()) -> list[Loss]:
+    """The losses that a carry makes good.
 
-    ``later``: members that the target says natively further on.
+    ``unsayable``: whether the open part is of a kind that the target has no words for; then all that makes it up is
+    content. ``later``: members that the target says natively further on.
     """
-    out: list[tuple[str, str, bool]] = []
+    out: list[Loss] = []
     for entry in carry.get("events", ()):
         if isinstance(entry, int):
             out.append(("fragments", f"{target} says the whole at once", False))
         elif isinstance(entry, dict) and "event" in entry:
-            out.append(_unsaid(entry, target))
+            out.append(_unsaid(entry, target, unsayable, frozenset(later)))
         elif isinstance(entry, dict):
             out += _changes(entry, target, frozenset(later))
     out += [
@@ -83,37 +86,22 @@ def losses(carry: JsonObject, target: str, later: Iterable[str] = ()) -> list[tu
     return out
 
 
-def _unsaid(entry: JsonObject, target: str) -> tuple[str, str, bool]:
+def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[str]) -> Loss:
     name = entry["event"]
-    reason = f"{target} has no native form of this {name!r}"
     if name == "open":
-        return entry["kind"], f"{target} has no native form of a part of kind {entry['kind']!r}", _is_content(entry)
-    return name, reason, name == "annotate" or (name == "append" and _grows_unsayable(entry))
+        return entry["kind"], f"{target} has no native form of this part of kind {entry['kind']!r}", unsayable
+    content = name == "annotate" or (name == "append" and (unsayable or ("state" in entry and "state" not in later)))
+    return name, f"{target} has no native form of this {name!r}", content
 
 
-def _is_content(entry: JsonObject) -> bool:
-    return entry["kind"] in _CONTENT_KINDS
-
-
-def _grows_unsayable(entry: JsonObject) -> bool:
-    return "bytes" in entry or "vector" in entry or "state" in entry
-
-
-def _changes(entry: JsonObject, target: str, later: frozenset[str]) -> list[tuple[str, str, bool]]:
+def _changes(entry: JsonObject, target: str, later: frozenset[str]) -> list[Loss]:
     changed: list[str] = [key for key in entry if key not in ("as", "length")]
-    blank = entry["as"] == "append" and not str(entry.get("text", "x")).strip()
+    # a call's arguments that are blank are said as {}
+    said = {*later, "text"} if entry["as"] == "append" and not str(entry.get("text", "x")).strip() else later
     return [
-        (f"{entry['as']}.{key}", _reason(key, target), key in _CONTENT_FIELDS and key not in later and not blank)
-        for key in changed
+        (f"{entry['as']}.{key}", _reason(key, target), key in _CONTENT_FIELDS and key not in said) for key in changed
     ] or [("fragments", f"{target} says the whole at once", False)]
 
 
 def _reason(key: str, target: str) -> str:
     return f"{target} has no native place for {key!r} here"
-
-
-def describe(value: Any) -> str:
-    """A finding as one line."""
-    where = "stream" if value.unit is None else f"unit {value.unit}"
-    marks = "".join([", content" if value.content else "", ", carried" if value.carried else ""])
-    return f"{where}: {value.field}: {value.reason}{marks}"

@@ -9,7 +9,7 @@ from . import hot
 from .carry import compose
 from .codec import Codec, Encoder, Options
 from .errors import LossError
-from .events import Event, JsonObject
+from .events import Event, JsonObject, Open
 from .loss import Finding, LossPolicy, losses
 from .shapes import Writer
 
@@ -18,12 +18,14 @@ class UnitSink:
     """Where an encoder puts its units: adds the carry or not, notes and refuses losses, lays the units out."""
 
     def __init__(self, codec: Codec, writer: Writer, options: Options, loss: LossPolicy) -> None:
+        self._codec = codec
         self._name = codec.name
         self._writer = writer
         self._options = options
         self._loss = loss
         self._weigh = loss != "drop" or options.report is not None
         self._first = True
+        self._unsayable = False
         plain = options.report is None and loss != "raise"
         self._hot = hot.HotWriter(writer.framing if plain else None, loss == "carry", options.clock)
         self.out: list[Any] = []
@@ -47,6 +49,9 @@ class UnitSink:
         carry: JsonObject | None = None
         if self._weigh:
             carry = compose(said, meant, self._name, made_up=made_up)
+            for event in meant:
+                if type(event) is Open:
+                    self._unsayable = not self._codec.sayable(event)
             if carry:
                 self._note(carry, later)
                 if self._loss != "carry":
@@ -60,7 +65,7 @@ class UnitSink:
         options = self._options
         if options.report is None and self._loss != "raise":
             return
-        for field, reason, content in losses(carry, self._name, later):
+        for field, reason, content in losses(carry, self._name, unsayable=self._unsayable, later=later):
             if options.report is not None:
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
             if content and self._loss == "raise":

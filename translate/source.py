@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from . import hot
-from .carry import CarryReader
+from .carry_reader import CarryReader
 from .codec import Codec, Options
 from .errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from .events import Event, JsonObject, Ping
@@ -169,13 +169,13 @@ class Source:
 
     def _apply(self, said: list[Event], carry: JsonObject | None) -> list[Event]:
         if carry is None:
+            self._carry.native(said)
             return said
         try:
             events = self._carry.read(said, carry)
         except CarryError as error:
             self._fault(error)
             return said
-        self._carry.ended(events)
         self._decoder.meant(events)
         return events
 

@@ -17,9 +17,10 @@ T = TypeVar("T")
 class _Output(Generic[T]):
     """Output that is ready, and the error that follows it. Bytes of one step are given out as one."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, source: Any, machine: Machine) -> None:
         self._machine = machine
         self._ready: deque[T] = deque()
+        self._to_close: list[Any] = [source]
         self._done = False
 
     def _add(self, out: list[Any]) -> None:
@@ -31,6 +32,15 @@ class _Output(Generic[T]):
     def _drop(self) -> None:
         self._done = True
         self._ready.clear()
+
+    def _opened(self, chunks: Any) -> None:
+        if chunks is not self._to_close[0]:
+            self._to_close.insert(0, chunks)
+
+    def _parts(self) -> list[Any]:
+        """What is to be closed: the iterator, then what it iterates over, each once."""
+        parts, self._to_close = self._to_close, []
+        return parts
 
     def _raise_kept(self) -> None:
         """Raise, once, the error that was met after the output that has been given out."""
@@ -47,7 +57,7 @@ class Stream(_Output[T]):
     """
 
     def __init__(self, source: Iterable[Any], machine: Machine) -> None:
-        super().__init__(machine)
+        super().__init__(source, machine)
         self._source = source
         self._chunks: Iterator[Any] | None = None
 
@@ -67,13 +77,18 @@ class Stream(_Output[T]):
                 raise
             if self._machine.finished:
                 self._done = True
-                self._close_source()
+                try:
+                    self._close_source()
+                except Exception as error:
+                    # what is ready comes first
+                    self._machine.error = self._machine.error or error
         return self._ready.popleft()
 
     def _pull(self) -> list[Any]:
         try:
             if self._chunks is None:
                 self._chunks = iter(self._source)
+                self._opened(self._chunks)
             chunk = next(self._chunks)
         except StopIteration:
             return self._machine.close()
@@ -88,7 +103,7 @@ class Stream(_Output[T]):
         self._close_source()
 
     def _close_source(self) -> None:
-        for part in (self._chunks, self._source):
+        for part in self._parts():
             close = getattr(part, "close", None)
             if close is not None:
                 close()
@@ -107,7 +122,7 @@ class AsyncStream(_Output[T]):
     """
 
     def __init__(self, source: AsyncIterable[Any], machine: Machine) -> None:
-        super().__init__(machine)
+        super().__init__(source, machine)
         self._source = source
         self._chunks: AsyncIterator[Any] | None = None
 
@@ -127,13 +142,17 @@ class AsyncStream(_Output[T]):
                 raise
             if self._machine.finished:
                 self._done = True
-                await self._close_source()
+                try:
+                    await self._close_source()
+                except Exception as error:
+                    self._machine.error = self._machine.error or error
         return self._ready.popleft()
 
     async def _pull(self) -> list[Any]:
         try:
             if self._chunks is None:
                 self._chunks = aiter(self._source)
+                self._opened(self._chunks)
             chunk = await anext(self._chunks)
         except StopAsyncIteration:
             return self._machine.close()
@@ -149,7 +168,7 @@ class AsyncStream(_Output[T]):
 
     async def _close_source(self) -> None:
         with anyio.CancelScope(shield=True):
-            for part in (self._chunks, self._source):
+            for part in self._parts():
                 close = getattr(part, "aclose", None)
                 if close is not None:
                     await close()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .codec import Options
 from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
-from .events import Append, Event, Failure, Finish, JsonObject, Model, Ping
+from .events import PART_KINDS, Append, Event, Failure, Finish, JsonObject, Model, Ping
 from .grammar import ENDED, Grammar
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
@@ -23,12 +23,16 @@ ENCODED_CODE = 502
 _PREVIEW = 200
 
 
+ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
+"""Who answers: a :class:`Model`, a mapping of its fields, or its name."""
+
+
 def now() -> int:
     """The default clock: milliseconds of Unix time."""
     return time.time_ns() // 1_000_000
 
 
-def as_model(model: Model | Mapping[str, str | None] | str | None) -> Model:
+def as_model(model: ModelOption | None) -> Model:
     """The ``model`` option as a :class:`Model`: one, a mapping of its fields, or just its name."""
     if model is None:
         return Model()
@@ -38,7 +42,7 @@ def as_model(model: Model | Mapping[str, str | None] | str | None) -> Model:
 
 
 def make_options(
-    model: Model | Mapping[str, str | None] | str | None = None,
+    model: ModelOption | None = None,
     clock: Callable[[], int] | None = None,
     strict: bool = True,
     limits: Limits | None = None,
@@ -173,7 +177,7 @@ class Translator(Machine):
         src: str,
         dst: str,
         *,
-        model: Model | Mapping[str, str | None] | str | None = None,
+        model: ModelOption | None = None,
         clock: Callable[[], int] | None = None,
         loss: LossPolicy = "carry",
         errors: ErrorPolicy = "raise",
@@ -242,7 +246,7 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
     """What a stream of ``src`` may hold that ``dst`` cannot say: known before the first unit."""
     if src.name == dst.name:
         return
-    content = frozenset({"inline_data", "inline_thinking", "embedding", "annotate", "state"})
+    content = frozenset({*PART_KINDS, "annotate", "state"})
     carried = loss == "carry"
     for word in sorted(src.says - dst.says):
         reason = f"{dst.name} has no native form of {word!r}"
@@ -254,11 +258,17 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
 class EventReader(Machine):
     """Input to events, checked: the first half of a translation by itself. Its output is events."""
 
-    def __init__(self, src: str, options: Options) -> None:
+    def __init__(
+        self, src: str, *, strict: bool = True, limits: Limits | None = None, report: Report | None = None
+    ) -> None:
         codec, shape = resolve(src)
+        options = make_options(strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
-        self._source = Source(codec, shape, src, options, lambda events: self._out.extend(events))
+        self._source = Source(codec, shape, src, options, self._collect)
         super().__init__(joined=False)
+
+    def _collect(self, events: Sequence[Event]) -> None:
+        self._out.extend(events)
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._out = out
@@ -272,7 +282,16 @@ class EventReader(Machine):
 class EventWriter(Machine):
     """Events to output, checked: the second half of a translation by itself. Its input is events."""
 
-    def __init__(self, dst: str, options: Options, loss: LossPolicy) -> None:
+    def __init__(
+        self,
+        dst: str,
+        *,
+        model: ModelOption | None = None,
+        clock: Callable[[], int] | None = None,
+        loss: LossPolicy = "carry",
+        report: Report | None = None,
+    ) -> None:
+        options = make_options(model, clock, report=report)
         _one_of("loss", loss, "carry", "drop", "raise")
         self._writing = Writing(dst, options, loss)
         self._grammar = Grammar()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from translate import event_models, jsontext
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
 from translate.errors import DecodeError, excerpt
 from translate.event_json import from_json, to_json
-from translate.events import PART_KINDS, Event, JsonObject
+from translate.events import PART_KINDS, Event, JsonObject, Start
 from translate.grammar import Grammar
 from translate.limits import Limits
 from translate.shapes import Chunk, Frame, Shape
@@ -39,6 +40,13 @@ class EventsEncoder(Encoder):
     """Writes events as they are."""
 
     def encode(self, event: Event) -> None:
+        residue = event.residue
+        if residue and any(own.get("synthetic") for own in residue.values()):
+            # what a codec made up is said again by that codec alone
+            if type(event) is Start:
+                return
+            kept = {name: own for name, own in residue.items() if not own.get("synthetic")}
+            event = replace(event, residue=kept or None)
         self.handle(event)
 
     def reread(self, unit: JsonObject) -> list[Event]:

@@ -13,14 +13,15 @@ thinking run (which goes out at its end), ids, counts of cached and reasoning to
 its own; a refusal is content.
 
 The residue: ``patch`` where the envelope differs from the one written here (``code: 201``, an unknown member). On an
-``error`` it is there, if empty, where the stream had no ``streamStart``. A ``streamStart`` made for a source that has
+``error`` it is there, if empty, where the stream had no ``streamStart``. ``blank`` marks a call whose arguments were
+blank text, not the ``{}`` written here. A ``streamStart`` made for a source that has
 none is synthetic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
@@ -41,24 +42,42 @@ from translate.events import (
     Model,
     Open,
     PartKind,
-    Reason,
     Residue,
     Start,
     State,
-    TokenCounts,
     Usage,
 )
-from translate.hot import TEXT, Hot
+from translate.hot import Hot
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Growth, member, optional, reason_word
+from translate.wire import Growth, member, optional
 
 from . import gateway_models
-
-NAME: Final = "gateway"
-UNKNOWN: Final = "unknown"
+from .gateway_units import (
+    HOT,
+    MODEL,
+    NAME,
+    UNKNOWN,
+    WORD,
+    arguments_of,
+    assembled,
+    envelope,
+    error_envelope,
+    guessed_issuer,
+    known_model,
+    model_words,
+    read_data,
+    read_model,
+    read_usage,
+    said_open,
+    same_data,
+    same_finish,
+    same_state,
+    state_data,
+    usage_words,
+)
 
 OPENING: Final = "before streamStart"
 BETWEEN: Final = "between runs"
@@ -83,79 +102,6 @@ STATES: Final[dict[str, dict[str, str]]] = {
 """State → frame → next state. The encoder moves through the same table, from the other side."""
 
 RUN: Final[dict[str, PartKind]] = {THINKING: "thinking", CONTENT: "text"}
-WORD: Final[dict[str, str]] = {"text": "content", "refusal": "content", "thinking": "thinking"}
-"""Kind of part → the word its frames are named with."""
-_REASONS: Final[dict[str, str]] = {"stop": "stop", "length": "length", "tool_call": "toolCall"}
-_MODEL: Final = tuple(f.name for f in fields(Model))
-
-
-# ---- native words, for both sides -------------------------------------------------------------------
-
-
-def _envelope(value: JsonObject) -> JsonObject:
-    return {"success": True, "code": 200, "value": value}
-
-
-def _model(model: Model) -> JsonObject:
-    return {name: getattr(model, name) or UNKNOWN for name in _MODEL}
-
-
-def _read_model(value: JsonObject) -> Model:
-    model = member(value, "model", dict, f"a {value['type']}")
-    words = {name: optional(model, name, str, "the model") for name in _MODEL}
-    return Model(**{name: None if word == UNKNOWN else word for name, word in words.items()})
-
-
-def _data(state: State | None, guess: str | None) -> JsonObject | None:
-    """A state as ``thinkingEnd.data``, its keys prefixed with who issued it."""
-    if state is None:
-        return None
-    issuer = state.namespace if state.namespace is not None else guess
-    return {f"{issuer}.{key}" if issuer else key: value for key, value in state.values.items()}
-
-
-def _guess(model: Model) -> str | None:
-    """Who is taken to have issued a state whose namespace is unknown."""
-    return model.publisher.lower() if model.publisher and model.publisher != UNKNOWN else None
-
-
-def _read_data(data: JsonObject | None) -> State | None:
-    """The part before the first dot, non-empty and equal in all keys, is the namespace."""
-    if not data:
-        return None
-    heads = {key.partition(".")[0] if "." in key else "" for key in data}
-    issuer = heads.pop() if len(heads) == 1 else ""
-    return State(issuer, {key[len(issuer) + 1 :]: value for key, value in data.items()} if issuer else dict(data))
-
-
-def _usage(event: Finish, model: Model) -> JsonObject:
-    usage = event.usage
-    return {
-        "provider": usage.provider if usage.provider is not None else (model.provider or UNKNOWN).lower(),
-        "inputTokens": usage.input_tokens or 0,
-        "outputTokens": usage.output_tokens or 0,
-        "finishReason": _REASONS.get(event.reason.word, UNKNOWN),
-    }
-
-
-def _read_usage(usage: JsonObject, model: Model) -> Finish:
-    where = "the usage"
-    provider: str | None = member(usage, "provider", str, where)
-    counts = TokenCounts(member(usage, "inputTokens", int, where), member(usage, "outputTokens", int, where))
-    counts.provider = None if provider == (model.provider or UNKNOWN).lower() else provider
-    raw = member(usage, "finishReason", str, where)
-    word = reason_word(raw)
-    return Finish(counts, Reason(word, None if raw == _REASONS.get(word, UNKNOWN) else raw))
-
-
-def _error(event: Failure) -> JsonObject:
-    code = event.code if event.code is not None and 400 <= event.code <= 599 else 502
-    return {"success": False, "code": code, "message": event.message}
-
-
-HOT: Final = {word: Hot(_envelope({"type": word, "value": TEXT}), NAME, word) for word in ("content", "thinking")}
-
-
 # ---- decoder ------------------------------------------------------------------------------------
 
 
@@ -241,10 +187,11 @@ class GatewayDecoder(Decoder):
         return events
 
     def _on_start(self, unit: JsonObject) -> list[Event]:
-        model = _read_model(unit["value"])
+        model = read_model(unit["value"])
         before = self._move("streamStart")
         self._model = model
-        return [*before, *self._keep(unit, {"type": "streamStart", "model": _model(self._model)}, Start(self._model))]
+        value = {"type": "streamStart", "model": model_words(model)}
+        return [*before, *self._keep(unit, value, Start(model))]
 
     def _on_open(self, unit: JsonObject) -> list[Event]:
         kind = unit["value"]["type"]
@@ -265,7 +212,7 @@ class GatewayDecoder(Decoder):
     def _on_thinking_end(self, unit: JsonObject) -> list[Event]:
         data = optional(unit["value"], "data", dict, "a thinkingEnd frame")
         before = self._move("thinkingEnd")
-        state = _read_data(data)
+        state = read_data(data)
         value = {"type": "thinkingEnd"} if state is None else {"type": "thinkingEnd", "data": data}
         fresh = self._not_yet(state, data or {})
         events: list[Event] = [Append("", fresh), Close()] if fresh is not None else [Close()]
@@ -278,7 +225,8 @@ class GatewayDecoder(Decoder):
         said: JsonObject = {}
         for stated in self._stated:
             # who issued it is known, or was guessed from the model by the writer, or is what the keys have in common
-            forms = [_data(stated, _guess(self._model)) or {}, _data(stated, state.namespace if state else None) or {}]
+            issuers = (guessed_issuer(self._model), state.namespace if state else None)
+            forms = [state_data(stated, issuer) or {} for issuer in issuers]
             said |= next((form for form in forms if form.keys() <= data.keys()), stated.values)
         if said.keys() <= data.keys() and all(jsontext.same(v, data[k]) for k, v in said.items()):
             rest = {k: v for k, v in data.items() if k not in said}
@@ -293,18 +241,18 @@ class GatewayDecoder(Decoder):
         call = member(unit["value"], "value", dict, "a tool frame")
         id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
         before = self._move("tool")
-        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": _arguments(raw)}}
+        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": arguments_of(raw)}}
         return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
 
     def _on_handover(self, unit: JsonObject) -> list[Event]:
-        model = _read_model(unit["value"])
+        model = read_model(unit["value"])
         before = self._move("streamError")
-        return [*before, *self._keep(unit, {"type": "streamError", "model": _model(model)}, Handover(model))]
+        return [*before, *self._keep(unit, {"type": "streamError", "model": model_words(model)}, Handover(model))]
 
     def _on_stop(self, unit: JsonObject) -> list[Event]:
-        event = _read_usage(member(unit["value"], "usage", dict, "a stop frame"), self._model)
+        event = read_usage(member(unit["value"], "usage", dict, "a stop frame"), self._model)
         before = self._move("stop")
-        return [*before, *self._keep(unit, {"type": "stop", "usage": _usage(event, self._model)}, event)]
+        return [*before, *self._keep(unit, {"type": "stop", "usage": usage_words(event, self._model)}, event)]
 
     def _on_error(self, unit: JsonObject, name: str | None, code: int) -> list[Event]:
         if "value" in unit:
@@ -314,14 +262,14 @@ class GatewayDecoder(Decoder):
         event = Failure(code, member(unit, "message", str, "an error envelope"))
         alone = self._state == OPENING
         self._move("error")
-        changes = patch.diff(_error(event), unit)
+        changes = patch.diff(error_envelope(event), unit)
         if changes or alone:
             event.residue = {NAME: {"patch": changes} if changes else {}}
         return [event]
 
     def _keep(self, unit: JsonObject, value: JsonObject, *events: Event) -> tuple[Event, ...]:
         """The events, the first of them with what only the gateway says of the unit."""
-        canonical = _envelope(value)
+        canonical = envelope(value)
         # its values are the unit's own, so that equal ones are the same
         if canonical != unit and (changes := patch.diff(canonical, unit)):
             events[0].residue = {NAME: {"patch": changes}}
@@ -376,10 +324,10 @@ class GatewayEncoder(Encoder):
         self._started = True
         residue: Residue = {NAME: {"synthetic": True}}
         meant = event or Start(model, residue=residue)
-        given = {name: getattr(model, name) or getattr(self.options.model, name) for name in _MODEL}
+        given = {name: getattr(model, name) or getattr(self.options.model, name) for name in MODEL}
         self._model = Model(**given)
-        value = {"type": "streamStart", "model": _model(self._model)}
-        self._say(value, [Start(_known(self._model))], [meant], made_up=made_up)
+        value = {"type": "streamStart", "model": model_words(self._model)}
+        self._say(value, [Start(known_model(self._model))], [meant], made_up=made_up)
 
     def _on_start(self, event: Start) -> None:
         synthetic = self.residue(event) is not None and not self.at_home(event)
@@ -398,7 +346,7 @@ class GatewayEncoder(Encoder):
         if event.kind == "tool_call":
             self._held = [event]
         else:
-            self._say({"type": f"{WORD[event.kind]}Start"}, [_said_open(event)], [event])
+            self._say({"type": f"{WORD[event.kind]}Start"}, [said_open(event)], [event])
 
     def _on_append(self, event: Append) -> None:
         if not self._native:
@@ -419,15 +367,15 @@ class GatewayEncoder(Encoder):
                 return
             self._stated.append(state)
             if event.data == "":
-                self.carried(event)
+                self.carried(event, later=("state",))
                 return
         later = ("state",) if head.kind == "thinking" else ()
         value = {"type": WORD[head.kind], "value": event.data}
         self._say(value, [Append(event.data)], [event], later=later)
 
     def _remember(self, state: State) -> None:
-        guess = _guess(self._model)
-        data = _data(state, guess)
+        guess = guessed_issuer(self._model)
+        data = state_data(state, guess)
         if state.namespace is None and guess:
             self.options.guess("namespace", f"the state's issuer was taken to be {guess!r}, the publisher")
         self._state = {**self._state, **(data or {})}
@@ -435,7 +383,7 @@ class GatewayEncoder(Encoder):
     def _flush(self) -> None:
         """A held state turned out not to be the run's last fragment: it is carried at its place."""
         if self._held:
-            self.carried(*self._held)
+            self.carried(*self._held, later=("state",))
             self._stated += [e.state for e in self._held if type(e) is Append and e.state is not None]
             self._held = []
 
@@ -450,7 +398,7 @@ class GatewayEncoder(Encoder):
             self._tool(head, held, event)
         elif head.kind == "thinking" and self._state:
             value = {"type": "thinkingEnd", "data": self._state}
-            said: list[Event] = [Append("", _read_data(self._state)), Close()] if held else [Close()]
+            said: list[Event] = [Append("", read_data(self._state)), Close()] if held else [Close()]
             self._say(value, said, [*held, event])
         else:
             self._say({"type": f"{WORD[head.kind]}End"}, [Close()], [event])
@@ -460,22 +408,23 @@ class GatewayEncoder(Encoder):
         for piece in held:
             if type(piece) is Append:
                 grown.add(piece.data)
-        raw = _arguments(grown.join())  # type: ignore[arg-type]
+        raw = arguments_of(grown.join())  # type: ignore[arg-type]
         value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
-        self._say(value, [_said_open(head), Append(raw), Close()], [*held, event])
+        self._say(value, [said_open(head), Append(raw), Close()], [*held, event])
 
     def _on_handover(self, event: Handover) -> None:
         self._flush()
         self._native = False
-        self._say({"type": "streamError", "model": _model(event.model)}, [Handover(_known(event.model))], [event])
+        value = {"type": "streamError", "model": model_words(event.model)}
+        self._say(value, [Handover(known_model(event.model))], [event])
 
     def _on_finish(self, event: Finish) -> None:
-        usage = _usage(event, self._model)
-        self._say({"type": "stop", "usage": usage}, [_read_usage(usage, self._model)], [event])
+        usage = usage_words(event, self._model)
+        self._say({"type": "stop", "usage": usage}, [read_usage(usage, self._model)], [event])
 
     def _on_failure(self, event: Failure) -> None:
         self._flush()
-        unit = _error(event)
+        unit = error_envelope(event)
         unit, said = self.restore(unit, [Failure(unit["code"], event.message)], [event])
         self.sink.put(unit, "error", said, [event])
 
@@ -504,7 +453,7 @@ class GatewayEncoder(Encoder):
         later: Sequence[str] = (),
     ) -> None:
         kind = value["type"]
-        unit, said = self.restore(_envelope(value), said, meant)
+        unit, said = self.restore(envelope(value), said, meant)
         self._frames = STATES[self._frames].get(kind, self._frames)
         self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
 
@@ -512,21 +461,6 @@ class GatewayEncoder(Encoder):
         reader = GatewayDecoder(replace(self.options, strict=True, report=None))
         reader.resume(self._frames, self._model, self._stated)
         return reader.decode(unit, None)
-
-
-def _arguments(raw: str) -> str:
-    """The arguments as a ``tool`` says them; text that is blank at home is a patch in the residue."""
-    return raw if raw.strip() else "{}"
-
-
-def _known(model: Model) -> Model:
-    return Model(**{name: None if word == UNKNOWN else word for name, word in _model(model).items()})
-
-
-def _said_open(head: Open) -> Open:
-    if head.kind == "tool_call":
-        return Open("tool_call", head.id, head.name)
-    return Open("thinking" if head.kind == "thinking" else "text")
 
 
 # ---- the codec ------------------------------------------------------------------------------------
@@ -553,15 +487,15 @@ class Gateway(Codec):
 
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
-            return _said_open(meant) == _said_open(said) and said.kind == _said_open(said).kind
+            return said_open(meant) == said_open(said) and said.kind == said_open(said).kind
         if type(said) is Append and type(meant) is Append:
-            return _same_data(said, meant) and _same_state(said.state, meant.state)
+            return same_data(said, meant) and same_state(said.state, meant.state)
         if type(said) is Finish and type(meant) is Finish:
-            return _same_finish(said, meant)
+            return same_finish(said, meant)
         if type(said) is Failure and type(meant) is Failure:
-            return said.message == meant.message and _error(said)["code"] == _error(meant)["code"]
+            return said.message == meant.message and error_envelope(said)["code"] == error_envelope(meant)["code"]
         if isinstance(said, (Start, Handover)) and isinstance(meant, (Start, Handover)):
-            pairs = [(getattr(said.model, name), getattr(meant.model, name)) for name in _MODEL]
+            pairs = [(getattr(said.model, name), getattr(meant.model, name)) for name in MODEL]
             return all(not theirs or (ours or UNKNOWN) == theirs for ours, theirs in pairs)
         return said == meant
 
@@ -577,46 +511,15 @@ class Gateway(Codec):
                 head, grown, state = event, Growth(), {}
             elif type(event) is Append:
                 grown.add(event.data)
-                state |= _data(event.state, _guess(model)) or {}
+                state |= state_data(event.state, guessed_issuer(model)) or {}
             elif type(event) in (Close, Handover) and head is not None:
                 if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
-                    messages.append(_message(head, grown.join(), state))
+                    messages.append(assembled(head, grown.join(), state))
                 head = None
         return messages
 
     def models(self) -> Mapping[str, type[BaseModel]]:
         return gateway_models.MODELS
-
-
-def _message(head: Open, data: Any, state: JsonObject) -> JsonObject:
-    text = jsontext.whole(data)
-    if head.kind == "tool_call":
-        call = {"id": head.id, "name": head.name, "arguments": _arguments(text)}
-        return {"type": "toolCall", "value": call}
-    message: JsonObject = {"type": WORD[head.kind], "value": text}
-    if head.kind == "thinking" and state:
-        message["data"] = state
-    return message
-
-
-def _same_data(said: Append, meant: Append) -> bool:
-    blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip()
-    return blank or jsontext.same(said.data, meant.data)
-
-
-def _same_state(said: State | None, meant: State | None) -> bool:
-    if said is None or meant is None:
-        return said is meant
-    data = _data(said, None)
-    if meant.namespace is not None:
-        return jsontext.same(data, _data(meant, None))
-    return jsontext.same(data, meant.values) or jsontext.same(said.values, meant.values)
-
-
-def _same_finish(said: Finish, meant: Finish) -> bool:
-    ours, theirs = _usage(said, Model()), _usage(meant, Model())
-    provider = meant.usage.provider is None or said.usage.provider is None or ours["provider"] == theirs["provider"]
-    return provider and {**ours, "provider": ""} == {**theirs, "provider": ""}
 
 
 CODEC = Gateway()

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -30,7 +29,7 @@ from pydantic import BaseModel
 
 from translate import jsontext, patch
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
-from translate.errors import DecodeError, GrammarError, ToolArgumentsError, excerpt
+from translate.errors import DecodeError, GrammarError, excerpt
 from translate.events import (
     GROWS,
     Annotate,
@@ -44,34 +43,36 @@ from translate.events import (
     Handover,
     JsonObject,
     Open,
-    Reason,
     Start,
     State,
-    TokenCounts,
     Usage,
 )
-from translate.hot import NUMBER, TEXT, Hot
+from translate.hot import Hot
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Growth, kind_of, member, optional, reason_word
+from translate.wire import Growth, kind_of, member, optional
 
 from . import unievent_models
-
-NAME: Final = "unievent"
-DONE: Final = b"[DONE]"
-STAMP: Final = "at"
-"""The member of the residue that holds ``created_at``. It is on every unit of a carry, so it is short."""
-FIELD: Final[dict[str, str]] = {
-    "text": "text",
-    "thinking": "thinking",
-    "tool_call": "arguments",
-    "inline_data": "data",
-    "inline_thinking": "data",
-    "embedding": "embedding",
-}
-"""Kind of item → the field that its fragments grow."""
+from .unievent_units import (
+    DONE,
+    FIELD,
+    HOT,
+    NAME,
+    STAMP,
+    assembled,
+    close_enough,
+    delta_event,
+    error_unit,
+    item_of,
+    parse_arguments,
+    read_error,
+    read_stop,
+    said_kind,
+    said_open,
+    stop_event,
+)
 
 BETWEEN: Final = "between groups"
 GROUP: Final = "in a group"
@@ -82,143 +83,6 @@ STATES: Final[dict[str, dict[str, str]]] = {
     ENDED: {},
 }
 """State → what may come → next state. The encoder moves through the same table, from the other side."""
-
-_BAD_REQUEST = ("UnsupportedParameterError", "UnsupportedOperationError")
-_EVENT = ("role", "event_type", "content_items", "usage_metadata", "finish_reason")
-
-
-# ---- the canonical units, for both sides ------------------------------------------------------------
-
-
-def _delta(item: JsonObject) -> JsonObject:
-    return {
-        "role": "assistant",
-        "event_type": "delta",
-        "content_items": [item],
-        "usage_metadata": None,
-        "finish_reason": None,
-    }
-
-
-def _item(kind: str, phase: str, grown: Any, head: Open, state: JsonObject | None) -> JsonObject:
-    """An item. ``head`` has the header fields that this item says."""
-    item: JsonObject = {"type": f"{kind}.{phase}"}
-    if kind == "tool_call":
-        item |= {"name": head.name or "", "arguments": grown, "tool_call_id": head.id or ""}
-    else:
-        item[FIELD[kind]] = grown
-        if GROWS[kind] is bytes:
-            item["mime_type"] = head.mime_type or "application/octet-stream"
-    if state is not None:
-        item["fidelity"] = state
-    return item
-
-
-def _stop(event: Finish) -> JsonObject:
-    usage, word = event.usage, event.reason.word
-    return {
-        "role": "assistant",
-        "event_type": "stop",
-        "content_items": [],
-        "usage_metadata": {
-            "cached_tokens": usage.cached_tokens,
-            "prompt_tokens": _less(usage.input_tokens, usage.cached_tokens),
-            "thoughts_tokens": usage.reasoning_tokens,
-            "response_tokens": _less(usage.output_tokens, usage.reasoning_tokens),
-        },
-        "finish_reason": word if word in ("stop", "length", "tool_call") else "unknown",
-    }
-
-
-def _less(total: int | None, part: int | None) -> int | None:
-    return None if total is None else total - (part or 0)
-
-
-def _plus(a: int | None, b: int | None) -> int | None:
-    return None if a is None and b is None else (a or 0) + (b or 0)
-
-
-def _finish(unit: JsonObject) -> Finish:
-    """What a stop event says (its counts may be missing or null)."""
-    counts, raw = unit["usage_metadata"], unit["finish_reason"]
-    cached, thoughts = counts.get("cached_tokens"), counts.get("thoughts_tokens")
-    usage = TokenCounts(
-        input_tokens=_plus(cached, counts.get("prompt_tokens")),
-        output_tokens=_plus(thoughts, counts.get("response_tokens")),
-        cached_tokens=cached,
-        reasoning_tokens=thoughts,
-    )
-    word = reason_word(raw)
-    return Finish(usage, Reason(word, None if raw == word else raw))
-
-
-def _error(event: Failure, *, at_home: bool) -> JsonObject:
-    if at_home:
-        kind: JsonObject = {} if event.kind is None else {"type": event.kind}
-        return {"error": {**kind, "message": event.message, **event.details}}
-    if event.kind == "ToolArgumentsError":
-        head = {"type": "ToolCallArgumentParseError", "message": event.message, "client": "translate-streams"}
-        return {"error": {**head, **event.details}}
-    status: JsonObject = {} if event.code is None else {"status": event.code}
-    return {"error": {"type": "UpstreamError", "message": event.message, **status}}
-
-
-def _failure(error: JsonObject) -> Failure:
-    """What an error object says."""
-    kind, message = optional(error, "type", str, "the error"), optional(error, "message", str, "the error")
-    details = {k: v for k, v in error.items() if k not in ("type", "message")}
-    status = details.get("status")
-    own = status if type(status) is int and 400 <= status <= 599 else None
-    code = own or (400 if kind in _BAD_REQUEST else 502)
-    return Failure(code, message or "", kind, details)
-
-
-def parse_arguments(raw: str, name: str, id: str) -> JsonObject:
-    """A call's arguments as the reference reads them: blank is ``{}``, exact integers, the last duplicate wins."""
-    text = raw.strip()
-    if not text:
-        return {}
-    try:
-        value = jsontext.loads_str(raw)
-    except DecodeError as error:
-        position = getattr(error.__cause__ or error.__context__, "pos", None)
-        what = f"the arguments of the call {name!r} are not JSON ({error.what})"
-        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=position) from None
-    if not isinstance(value, dict):
-        what = f"the arguments of the call {name!r} are {kind_of(value)}"
-        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=None)
-    return value
-
-
-def _close_enough(done: Any, parsed: Any) -> bool:
-    """Whether a ``.done``'s arguments are what some reader made of the fragments: numbers compare as doubles."""
-    if isinstance(done, dict) and isinstance(parsed, dict):
-        return done.keys() == parsed.keys() and all(_close_enough(v, parsed[k]) for k, v in done.items())
-    if isinstance(done, list) and isinstance(parsed, list):
-        return len(done) == len(parsed) and all(map(_close_enough, done, parsed))
-    if jsontext.same(done, parsed):
-        return True
-    return _is_number(done) and _is_number(parsed) and _double(done) == _double(parsed)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _double(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def _hot(kind: str) -> Hot:
-    unit = _delta(_item(kind, "delta", TEXT, Open("tool_call"), None))
-    return Hot({**unit, "created_at": NUMBER}, NAME, stamp=STAMP)
-
-
-HOT: Final = {kind: _hot(kind) for kind in ("text", "thinking", "tool_call")}
-
 
 # ---- decoder ------------------------------------------------------------------------------------
 
@@ -307,8 +171,8 @@ class UniEventDecoder(Decoder):
         self._grown.add(data)
         events.append(Append(data, state))
         says = self._head if begins or kind != "tool_call" else Open("tool_call")
-        canonical = _item(kind, "delta", item[FIELD[kind]], says, state.values if state else None)
-        self._keep(unit, _delta(canonical), events[-2] if begins else events[-1])
+        canonical = item_of(kind, "delta", item[FIELD[kind]], says, state.values if state else None)
+        self._keep(unit, delta_event(canonical), events[-2] if begins else events[-1])
         return events
 
     def _continues(self, head: Open) -> bool:
@@ -356,15 +220,15 @@ class UniEventDecoder(Decoder):
         if self._state == GROUP and kind != self._head.kind:
             raise GrammarError(f"a {item['type']} {self.state}", expected=f"{self._head.kind}.delta or .done")
         following = self._following("done")
-        canonical = _item(kind, "done", self._complete(item, kind), self._head, self._fidelity)
+        canonical = item_of(kind, "done", self._complete(item, kind), self._head, self._fidelity)
         wrong = self._contradiction(item, kind, canonical)
         event = Close()
         if wrong:
             if self.options.strict:
                 raise GrammarError(f"the {item['type']} differs from its fragments in {wrong!r}", expected="the same")
             self.options.repair(wrong, f"the {item['type']} differed from its fragments, which stand")
-            unit = {**_delta(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
-        self._keep(unit, _delta(canonical), event, parsed=kind == "tool_call")
+            unit = {**delta_event(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
+        self._keep(unit, delta_event(canonical), event, parsed=kind == "tool_call")
         self._state = following
         return [event]
 
@@ -382,7 +246,7 @@ class UniEventDecoder(Decoder):
         field = FIELD[kind]
         if kind == "tool_call":
             given: Any = member(item, field, dict, "a tool_call.done")
-            agrees = _close_enough(given, canonical[field])
+            agrees = close_enough(given, canonical[field])
         else:
             agrees = jsontext.same(self._data(item, kind), self._grown.join())
         if not agrees:
@@ -411,15 +275,15 @@ class UniEventDecoder(Decoder):
             events.append(Close())
             self._state = BETWEEN
         self._move("stop")
-        event = _finish(unit)
-        self._keep(unit, _stop(event), event)
+        event = read_stop(unit)
+        self._keep(unit, stop_event(event), event)
         return [*events, event]
 
     def _on_error(self, unit: JsonObject) -> list[Event]:
         following = self._following("error")
-        event = _failure(unit["error"])
+        event = read_error(unit["error"])
         self._state = following
-        self._keep(unit, _error(event, at_home=True), event)
+        self._keep(unit, error_unit(event, at_home=True), event)
         return [event]
 
     def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event, *, parsed: bool = False) -> None:
@@ -502,8 +366,8 @@ class UniEventEncoder(Encoder):
         self._state = self._state or state
         kind = said_kind(head)
         says = head if first or kind != "tool_call" else Open("tool_call")
-        unit = _delta(_item(kind, "delta", self._wire(data), says, state.values if state else None))
-        said: list[Event] = [_said_open(head), Append(data, state)] if first else [Append(data, state)]
+        unit = delta_event(item_of(kind, "delta", self._wire(data), says, state.values if state else None))
+        said: list[Event] = [said_open(head), Append(data, state)] if first else [Append(data, state)]
         self._say(unit, said, meant)
 
     def _wire(self, data: Data) -> Any:
@@ -530,14 +394,14 @@ class UniEventEncoder(Encoder):
         whole: Any = self._wire(data)
         if kind == "tool_call":
             whole = parse_arguments(data, head.name or "", head.id or "")  # type: ignore[arg-type]
-        unit = _delta(_item(kind, "done", whole, head, self._state.values if self._state else None))
+        unit = delta_event(item_of(kind, "done", whole, head, self._state.values if self._state else None))
         self._say(unit, [Close()], [event])
         self._group = None
 
     def _so_far(self, grown: Growth) -> tuple[Open, Growth, JsonObject | None]:
         """The group as a reader of it would have it."""
         assert self._head is not None
-        return _said_open(self._head), grown, self._state.values if self._state else None
+        return said_open(self._head), grown, self._state.values if self._state else None
 
     def _on_handover(self, event: Handover) -> None:
         if self._native and not self._held:
@@ -547,15 +411,18 @@ class UniEventEncoder(Encoder):
         self._native, self._held = False, []
 
     def _on_finish(self, event: Finish) -> None:
-        unit = _stop(event)
-        self._say(unit, [_finish(unit)], [event])
+        unit = stop_event(event)
+        self._say(unit, [read_stop(unit)], [event])
 
     def _on_failure(self, event: Failure) -> None:
         if self._held:
             self.carried(*self._held)
         home = self.at_home(event)
-        unit = _error(event, at_home=home)
-        unit, said = self.restore(unit, [_failure(unit["error"])], [event])
+        unit = error_unit(event, at_home=home)
+        residue = self.residue(event)
+        if residue is not None and STAMP in residue:
+            unit["created_at"] = residue[STAMP]
+        unit, said = self.restore(unit, [read_error(unit["error"])], [event])
         self.sink.put(unit, None, said, [event], made_up=not home)
 
     def _on_foreign(self, event: Foreign) -> None:
@@ -592,19 +459,6 @@ class UniEventEncoder(Encoder):
         return reader.decode(unit, None)
 
 
-def said_kind(head: Open) -> str:
-    """The kind of item that says a part: a refusal is text."""
-    return "text" if head.kind == "refusal" else head.kind
-
-
-def _said_open(head: Open) -> Open:
-    kind = said_kind(head)
-    if kind == "tool_call":
-        return Open("tool_call", head.id, head.name)
-    mime = (head.mime_type or "application/octet-stream") if GROWS[kind] is bytes else None
-    return Open(kind, mime_type=mime)  # type: ignore[arg-type]
-
-
 # ---- the codec ------------------------------------------------------------------------------------
 
 
@@ -629,35 +483,37 @@ class UniEvent(Codec):
 
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
-            return said == replace(_said_open(meant), residue=said.residue)
+            return said == replace(said_open(meant), residue=said.residue)
         if type(said) is Append and type(meant) is Append:
             values = [e.state.values if e.state else None for e in (said, meant)]
             return jsontext.same(said.data, meant.data) and jsontext.same(*values)
         if type(said) is Finish and type(meant) is Finish:
             # an unknown total beside a known part of it is read as that part
-            return jsontext.same(_stop(said), _stop(_finish(_stop(meant))))
+            return jsontext.same(stop_event(said), stop_event(read_stop(stop_event(meant))))
         if type(said) is Failure and type(meant) is Failure:
-            return jsontext.same(_error(said, at_home=True), _error(meant, at_home=False)) or said == meant
+            return jsontext.same(error_unit(said, at_home=True), error_unit(meant, at_home=False)) or said == meant
         return said == meant
 
     def assemble(self, events: Iterable[Event]) -> JsonObject:
         """A UniMessage: the ``.done`` items, with the usage and finish reason of the stop event."""
         items: list[JsonObject] = []
         head: Open | None = None
-        grown, state = Growth(), None
+        grown, state, begun = Growth(), None, False
         for event in events:
             if type(event) is Open:
-                head, grown, state = event, Growth(), None
+                head, grown, state, begun = event, Growth(), None, False
             elif type(event) is Append:
+                begun = True
                 grown.add(event.data)
                 if event.state is not None:
                     state = {**(state or {}), **event.state.values}
             elif type(event) in (Close, Handover) and head is not None:
-                if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
-                    items.append(_assembled(head, grown.join(), state))
+                # a group that broke before its first fragment was never said
+                if self.sayable(head) and (type(event) is Close or (begun and head.kind != "tool_call")):
+                    items.append(assembled(head, grown.join(), state))
                 head = None
             elif type(event) is Finish:
-                stop = _stop(event)
+                stop = stop_event(event)
                 usage, reason = stop["usage_metadata"], stop["finish_reason"]
                 return {
                     "role": "assistant",
@@ -669,14 +525,6 @@ class UniEvent(Codec):
 
     def models(self) -> Mapping[str, type[BaseModel]]:
         return unievent_models.MODELS
-
-
-def _assembled(head: Open, data: Data, state: JsonObject | None) -> JsonObject:
-    kind = said_kind(head)
-    if kind == "tool_call":
-        return _item(kind, "done", parse_arguments(data, head.name or "", head.id or ""), head, state)  # type: ignore[arg-type]
-    empty = GROWS[kind]()
-    return _item(kind, "done", jsontext.whole(data) if isinstance(data, str) and data else data or empty, head, state)
 
 
 CODEC = UniEvent()

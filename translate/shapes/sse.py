@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .. import jsontext
@@ -21,6 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
 _CARRY_LINE, _EVENT_LINE, _DATA_LINE = b": carry ", b"event: ", b"data: "
 _KEEP = 4096
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class LineBuffer:
@@ -218,6 +220,11 @@ def _framing(name: str | None, before: bytes, after: bytes) -> Framed:
     return Framed(head, after + b"\n\n", True, b": carry ", b"\n" + head)
 
 
+def _may_stand(name: str) -> bool:
+    """Whether an event name survives as one line: not with a line end in it, a space first, or half a character."""
+    return name[:1] not in ("", " ") and "\n" not in name and "\r" not in name and not _SURROGATE.search(name)
+
+
 class SseWriter:
     """Writes event streams."""
 
@@ -234,8 +241,8 @@ class SseWriter:
             if head:
                 out.append(head + b"\n")
             return
-        if name is not None:
-            head += b"event: " + name.encode("utf-8", "replace") + b"\n"
+        if name is not None and _may_stand(name):
+            head += b"event: " + name.encode() + b"\n"
         out.append(head + b"data: " + jsontext.dumps(unit) + b"\n\n")
 
     def ping(self, out: list[Any]) -> None:

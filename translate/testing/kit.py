@@ -48,7 +48,7 @@ CLAUSES: dict[str, str] = {
     "agrees": "`agrees` says yes where native words are the same, and no where they differ",
     "pure": "neither events nor units are changed by reading or writing them",
     "round trip": "encoding and decoding gives the events back, with what the carry holds",
-    "valid": "the output passes the strict check of its format, also without carries, and lenient reading changes nothing",
+    "valid": "the output passes the strict check of its format, also without carries; read leniently it says the same",
     "native": "without carries the output is the same native content",
     "chunking": "what is decoded does not depend on how the bytes were cut",
     "honest": "what was cut short, or failed, never becomes a success, and nothing follows the end",
@@ -74,7 +74,9 @@ def check_codec(codec: Codec, *, knobs: Knobs | None = None, examples: int = 100
         _check_names(codec)
     cuts = st.lists(st.integers(0, 1_000_000), max_size=6)
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    slow = (HealthCheck.too_slow, HealthCheck.data_too_large)
+
+    @settings(max_examples=examples, deadline=None, suppress_health_check=slow)
     @given(event_streams(knobs), cuts)
     def hold(events: list[Event], cuts: list[int]) -> None:
         for suffix in codec.shapes:
@@ -109,8 +111,8 @@ def _check_names(codec: Codec) -> None:
     assert not missing, f"the formats {missing} are not found"
     try:
         resolve(f"{codec.name}-nosuch")
-    except UnknownFormat as error:
-        assert error.known, "an unknown format's error lists no formats"
+    except UnknownFormat:
+        pass
     else:
         raise AssertionError("a shape that it does not have is found")
     assert codec.says <= _WORDS, f"`says` holds {sorted(codec.says - _WORDS)}, which no event or kind is named"
@@ -309,7 +311,6 @@ class _Case:
             plain = [without_carry(unit) for unit in with_carry]
             assert jsontext.same(plain, without), f"{plain} became {without}"
         else:
-            with_carry, without = ([e for e in self.encoded(loss)] for loss in ("carry", "drop"))
             assert len(with_carry) >= len(without), "dropping carries added units"
 
     def chunking(self) -> None:
@@ -326,7 +327,7 @@ class _Case:
     def honest(self) -> None:
         out = self.encoded()
         assert type(self.decoded(out)[-1]) is type(self.events[-1]), "another end came back"
-        reader = EventReader(self.format, make_options())
+        reader = EventReader(self.format)
         ended = False
         for n, unit in enumerate(out):
             if not ended:

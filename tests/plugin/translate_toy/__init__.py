@@ -7,7 +7,8 @@
 3. ``t`` grows a block of ``text``, ``think`` one of ``thinking``. A call comes whole, ``args`` being its raw text.
 4. Units without a member of the table are foreign; unknown members stay in the residue. Neither is an error.
 
-There are no other native words; a block that ends in a ``Handover`` is closed. The residue: ``patch``, where the unit differs from the one written here.
+There are no other native words; a block that ends in a ``Handover`` is closed. The residue: ``patch``, where the unit
+differs from the one written here.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from translate.events import (
     JsonObject,
     Open,
     PartKind,
-    Ping,
     Reason,
     TokenCounts,
 )
@@ -249,7 +249,7 @@ class Toy(Codec):
     """The codec of toy."""
 
     name: ClassVar[str] = NAME
-    shapes = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
+    shapes: ClassVar = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
     says = frozenset({"text", "thinking", "tool_call", "finish", "failure"})
 
     def decoder(self, options: Options) -> ToyDecoder:
@@ -273,7 +273,7 @@ class Toy(Codec):
             return jsontext.same(_end(said), _end(meant))
         if type(said) is Failure and type(meant) is Failure:
             return jsontext.same(_fail(said), _fail(meant))
-        return type(said) is type(meant) is Close or type(said) is type(meant) is Ping
+        return said == meant
 
 
 CODEC = Toy()

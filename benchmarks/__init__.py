@@ -1,0 +1,1 @@
+"""Measures the library beside what its work costs as JSON alone: ``python -m benchmarks``."""

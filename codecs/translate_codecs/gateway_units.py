@@ -1,0 +1,141 @@
+"""The words of the gateway: its canonical envelopes and what they say, for decoder and encoder alike."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final
+
+from translate import jsontext
+from translate.events import Append, Failure, Finish, JsonObject, Model, Open, Reason, State, TokenCounts
+from translate.hot import TEXT, Hot
+from translate.wire import member, optional, reason_word
+
+NAME: Final = "gateway"
+UNKNOWN: Final = "unknown"
+
+WORD: Final[dict[str, str]] = {"text": "content", "refusal": "content", "thinking": "thinking"}
+"""Kind of part → the word its frames are named with."""
+_REASONS: Final[dict[str, str]] = {"stop": "stop", "length": "length", "tool_call": "toolCall"}
+MODEL: Final = tuple(f.name for f in fields(Model))
+
+
+def envelope(value: JsonObject) -> JsonObject:
+    """The envelope of a frame."""
+    return {"success": True, "code": 200, "value": value}
+
+
+def model_words(model: Model) -> JsonObject:
+    """The model as a frame names it."""
+    return {name: getattr(model, name) or UNKNOWN for name in MODEL}
+
+
+def read_model(value: JsonObject) -> Model:
+    """The model that a frame names; the word ``unknown`` is nobody."""
+    model = member(value, "model", dict, f"a {value['type']}")
+    words = {name: optional(model, name, str, "the model") for name in MODEL}
+    return Model(**{name: None if word == UNKNOWN else word for name, word in words.items()})
+
+
+def state_data(state: State | None, guess: str | None) -> JsonObject | None:
+    """A state as ``thinkingEnd.data``, its keys prefixed with who issued it."""
+    if state is None:
+        return None
+    issuer = state.namespace if state.namespace is not None else guess
+    return {f"{issuer}.{key}" if issuer else key: value for key, value in state.values.items()}
+
+
+def guessed_issuer(model: Model) -> str | None:
+    """Who is taken to have issued a state whose namespace is unknown."""
+    return model.publisher.lower() if model.publisher and model.publisher != UNKNOWN else None
+
+
+def read_data(data: JsonObject | None) -> State | None:
+    """The part before the first dot, non-empty and equal in all keys, is the namespace."""
+    if not data:
+        return None
+    heads = {key.partition(".")[0] if "." in key else "" for key in data}
+    issuer = heads.pop() if len(heads) == 1 else ""
+    return State(issuer, {key[len(issuer) + 1 :]: value for key, value in data.items()} if issuer else dict(data))
+
+
+def usage_words(event: Finish, model: Model) -> JsonObject:
+    """The usage of a ``stop`` frame."""
+    usage = event.usage
+    return {
+        "provider": usage.provider if usage.provider is not None else (model.provider or UNKNOWN).lower(),
+        "inputTokens": usage.input_tokens or 0,
+        "outputTokens": usage.output_tokens or 0,
+        "finishReason": _REASONS.get(event.reason.word, UNKNOWN),
+    }
+
+
+def read_usage(usage: JsonObject, model: Model) -> Finish:
+    """What the usage of a ``stop`` frame says, the provider being the model's where it is not another."""
+    where = "the usage"
+    provider: str | None = member(usage, "provider", str, where)
+    counts = TokenCounts(member(usage, "inputTokens", int, where), member(usage, "outputTokens", int, where))
+    counts.provider = None if provider == (model.provider or UNKNOWN).lower() else provider
+    raw = member(usage, "finishReason", str, where)
+    word = reason_word(raw)
+    return Finish(counts, Reason(word, None if raw == _REASONS.get(word, UNKNOWN) else raw))
+
+
+def error_envelope(event: Failure) -> JsonObject:
+    """The envelope of a failure, its code one of an HTTP error."""
+    code = event.code if event.code is not None and 400 <= event.code <= 599 else 502
+    return {"success": False, "code": code, "message": event.message}
+
+
+HOT: Final = {word: Hot(envelope({"type": word, "value": TEXT}), NAME, word) for word in ("content", "thinking")}
+
+
+def arguments_of(raw: str) -> str:
+    """The arguments as a ``tool`` says them; text that is blank at home is a patch in the residue."""
+    return raw if raw.strip() else "{}"
+
+
+def known_model(model: Model) -> Model:
+    """The model that is read where this one is named."""
+    return Model(**{name: None if word == UNKNOWN else word for name, word in model_words(model).items()})
+
+
+def said_open(head: Open) -> Open:
+    """The opening that the native words of ``head`` say."""
+    if head.kind == "tool_call":
+        return Open("tool_call", head.id, head.name)
+    return Open("thinking" if head.kind == "thinking" else "text")
+
+
+def assembled(head: Open, data: Any, state: JsonObject) -> JsonObject:
+    """One message of the unary route."""
+    text = jsontext.whole(data)
+    if head.kind == "tool_call":
+        call = {"id": head.id, "name": head.name, "arguments": arguments_of(text)}
+        return {"type": "toolCall", "value": call}
+    message: JsonObject = {"type": WORD[head.kind], "value": text}
+    if head.kind == "thinking" and state:
+        message["data"] = state
+    return message
+
+
+def same_data(said: Append, meant: Append) -> bool:
+    """Whether a fragment is said as another; blank arguments are ``{}``."""
+    blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip()
+    return blank or jsontext.same(said.data, meant.data)
+
+
+def same_state(said: State | None, meant: State | None) -> bool:
+    """Whether two states have the same words; who issued an unknown one may have been guessed."""
+    if said is None or meant is None:
+        return said is meant
+    data = state_data(said, None)
+    if meant.namespace is not None:
+        return jsontext.same(data, state_data(meant, None))
+    return jsontext.same(data, meant.values) or jsontext.same(said.values, meant.values)
+
+
+def same_finish(said: Finish, meant: Finish) -> bool:
+    """Whether two ends have the same words."""
+    ours, theirs = usage_words(said, Model()), usage_words(meant, Model())
+    provider = meant.usage.provider is None or said.usage.provider is None or ours["provider"] == theirs["provider"]
+    return provider and {**ours, "provider": ""} == {**theirs, "provider": ""}
