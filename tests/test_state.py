@@ -212,11 +212,12 @@ def test_the_model_option_is_who_answers(model: Any, said: Object) -> None:
 
 @pytest.mark.parametrize("model", [PARIS_MODEL, {**NO_MODEL, "name": "m"}, NO_MODEL], ids=["whole", "half", "none"])
 def test_the_model_option_fills_in_what_nobody_knows(model: Object) -> None:
-    """Also at home, where it is the only way to ask for it; the carry takes it back again."""
+    """But at home, where nothing changes."""
     units = [start(model), *thinking("Hm", data=SIGNED), usage(provider="x")]
     option = {"name": "n", "tier": "t", "publisher": "P", "provider": "Q"}
     filled = {key: option[key] if word == "unknown" else word for key, word in model.items()}
-    out = translated(units, "gateway", "gateway", model=option)
+    assert translated(units, "gateway", "gateway", model=option) == units
+    out = chained(units, "gateway", "unievent", "gateway", model=option)
     assert stripped(out, "gateway") == [start(filled), *units[1:]]
     for path in (("gateway", "gateway"), ("gateway", "unievent-sse", "gateway"), ("gateway", "events", "gateway")):
         assert translated(chained(units, *path, model=option), path[-1], "gateway") == units

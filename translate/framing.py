@@ -51,7 +51,8 @@ class FrameOpener:
             return None
         if isinstance(data, dict):
             if not isinstance(data.get("event"), Event):
-                jsontext.check_value(data, self._nesting if "carry" in data else self._options.limits.nesting)
+                native = {k: v for k, v in data.items() if k != "carry" or not isinstance(v, dict)}
+                jsontext.check_value(native, self._options.limits.nesting)
             return data
         try:
             unit = self._json(data)
@@ -125,11 +126,10 @@ class FrameOpener:
     def _exact(self, carry: JsonObject) -> JsonObject | None:
         """The carry with its numbers as they were."""
         try:
+            jsontext.check_value(carry, self._nesting)
             return jsontext.from_strict(carry)  # type: ignore[no-any-return]
-        except DecodeError as error:
-            self._fault(CarryError(f"the carry holds what is no number: {error.what}"))
-        except RecursionError:
-            self._fault(CarryError("the carry nests too deeply"))
+        except (DecodeError, LimitExceeded) as error:
+            self._fault(CarryError(f"the carry cannot be read: {error.what}"))
         return None
 
     def _too_large(self) -> None:

@@ -103,6 +103,12 @@ class Grammar:
                 self.size = 0
         self.state = state
 
+    def allows(self, events: Iterable[Event]) -> None:
+        """As :meth:`check`, but the stream stays where it is."""
+        trial = Grammar(self._codec)
+        trial.state, trial.kind, trial._grows = self.state, self.kind, self._grows
+        trial.check(events)
+
     @property
     def grows_by_text(self) -> bool:
         """Whether an ``Append`` of text may stand here."""

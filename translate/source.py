@@ -156,26 +156,32 @@ class Source:
         ahead: list[Event] = []
         if carry is not None and "before" in carry:
             # what rode ahead is told to the decoder first, as it is where it has a block of its own
-            try:
-                ahead = self._carry.ahead(carry)
-                self._decoder.meant(ahead)
-            except CarryError as error:
-                self._fault(error)
-                carry = None
+            held = carry
+            told = self._carried(lambda: self._carry.ahead(held), [])
+            ahead, carry = (told, carry) if told is not None else ([], None)
         said = self._decoder.decode(unit, frame.name)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
-        return ahead + self._apply(said, carry)
+        return ahead + self._apply(said, carry, ahead)
 
-    def _apply(self, said: list[Event], carry: JsonObject | None) -> list[Event]:
+    def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event] = ()) -> list[Event]:
         if carry is None:
             self._carry.native(said)
             return said
+        meant = self._carried(lambda: self._carry.read(said, carry), ahead)
+        return said if meant is None else meant
+
+    def _carried(self, read: Callable[[], list[Event]], ahead: Sequence[Event]) -> list[Event] | None:
+        """What a carry says, if the stream may go on so after ``ahead``; else its fault."""
         try:
-            events = self._carry.read(said, carry)
+            events = read()
+            self._grammar.allows([*ahead, *events])
         except CarryError as error:
             self._fault(error)
-            return said
+            return None
+        except CodecError as error:
+            self._fault(CarryError(f"the carry makes no valid stream: {error.what}", expected=error.expected))
+            return None
         self._decoder.meant(events)
         return events
 

@@ -194,6 +194,9 @@ class Translator(Machine):
         target = self._writing.codec
         options.residues = loss == "carry" or report is not None or codec is target or target.says_residues
         self._source = Source(codec, shape, src, options, self._encode)
+        if codec is target:
+            # at home nothing is filled in
+            options.model = Model()
         self._format = src
         self._options = options
         self._raise_errors = errors == "raise"

@@ -29,7 +29,7 @@ from pydantic import BaseModel
 
 from translate import jsontext, patch
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
-from translate.errors import DecodeError, GrammarError, excerpt
+from translate.errors import DecodeError, GrammarError, ToolArgumentsError, excerpt
 from translate.events import (
     GROWS,
     Annotate,
@@ -404,7 +404,13 @@ class UniEventEncoder(Encoder):
         return said_open(self._head), grown, self._state.values if self._state else None
 
     def _on_handover(self, event: Handover) -> None:
-        if self._native and not self._held:
+        head = self._head
+        if self._native and not self._held and head is not None:
+            if head.kind == "tool_call":
+                # its .done would make half a call one that can be run
+                what = f"the call {head.name!r} broke off at a handover"
+                raw = str(self._grown.join())
+                raise ToolArgumentsError(what, name=head.name or "", id=head.id or "", raw=raw, position=len(raw))
             self._done(event)
             return
         self.carried(*self._held, event)
@@ -505,8 +511,9 @@ class UniEvent(Codec):
             elif type(event) is Append:
                 begun = True
                 grown.add(event.data)
-                if event.state is not None:
-                    state = {**(state or {}), **event.state.values}
+                if event.state is not None and state is None:
+                    # one state is all that an item can say
+                    state = event.state.values
             elif type(event) in (Close, Handover) and head is not None:
                 # a group that broke before its first fragment was never said
                 if self.sayable(head) and (type(event) is Close or (begun and head.kind != "tool_call")):

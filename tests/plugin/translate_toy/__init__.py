@@ -195,7 +195,7 @@ class ToyEncoder(Encoder):
         elif held:
             args = join([e.data for e in held if type(e) is Append])
             call = {"id": head.id, "name": head.name, "args": args}
-            said = [Open("tool_call", head.id, head.name), Append(args), Close()]
+            said: list[Event] = [Open("tool_call", head.id, head.name), Append(args), Close()]
             self._say({"call": call}, "call", said, [*held, event])
         else:
             self._say({"close": head.kind}, f"close {head.kind}", [Close()], [event])
