@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.sources import BAD, ERROR, FRAMES, AsyncSource, acollect, collect
+from tests.sources import BAD, ERROR, FRAMES, AsyncSource, Source, acollect, collect
 from translate import (
     Append,
     Close,
@@ -36,8 +36,10 @@ from translate import (
     convert,
     decode,
     encode,
+    registry,
 )
 from translate.streams import AsyncStream, Stream
+from translate_codecs.events import Events
 
 pytestmark = pytest.mark.anyio
 
@@ -267,3 +269,24 @@ def test_assemble() -> None:
         assemble(FRAMES, "gateway", "gateway", limits=Limits(part=1))
     lenient = [FRAMES[0], *FRAMES[2:]]
     assert assemble(lenient, "gateway", "gateway", strict=False) == assemble(FRAMES, "gateway", "gateway")
+
+
+class WithoutModels(Events):
+    """A codec that describes no unit."""
+
+    name = "modelless"
+
+    def models(self) -> dict[str, Any]:
+        return {}
+
+
+def test_check_of_a_codec_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._registered, "modelless", WithoutModels())
+    assert check([Finish()], "modelless") == []
+    assert [finding.field for finding in check([Finish(), Finish()], "modelless")] == ["GrammarError"]
+
+
+async def test_an_exception_of_the_source_of_events() -> None:
+    boom = OSError("gone")
+    assert collect(encode(Source(Start(), boom), "gateway"))[1] is boom
+    assert (await acollect(encode(AsyncSource(Start(), boom), "gateway")))[1] is boom

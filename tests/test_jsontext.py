@@ -317,40 +317,6 @@ def test_a_number_that_json_has_or_that_is_none(word: str) -> None:
         jsontext.from_strict([{"a": {"$number": word}}])
 
 
-# ---- Python values ----------------------------------------------------------------------------
-
-
-@given(VALUES)
-def test_json_values_are_let_in(value: Any) -> None:
-    jsontext.check_value(value)
-    jsontext.check_value({"a": [value, b"x"]})
-
-
-@pytest.mark.parametrize("value", [{1: 2}, {"a": {None: 1}}, [{b"a": 1}], object(), [{1}], (1,), {"a": bytearray()}])
-def test_what_is_no_json_value_is_not_let_in(value: Any) -> None:
-    with pytest.raises(DecodeError, match=r"has no JSON form|is no text"):
-        jsontext.check_value(value)
-
-
-def test_the_nesting_of_python_values() -> None:
-    value: Any = 1
-    for _ in range(256):
-        value = {"a": value} if isinstance(value, list) else [value]
-    jsontext.check_value(value)
-    itself: list[Any] = []
-    itself.append(itself)
-    for deep in ([value], itself):
-        with pytest.raises(LimitExceeded, match="'nesting'"):
-            jsontext.check_value(deep)
-    jsontext.check_value([[1]], 2)
-    with pytest.raises(LimitExceeded):
-        jsontext.check_value([[1]], 1)
-
-
-def test_bytes_are_base64_text() -> None:
-    assert jsontext.dumps({"a": b"\xff", "b": b""}) == b'{"a":"/w==","b":""}'
-
-
 # ---- equality ---------------------------------------------------------------------------------
 
 

@@ -279,3 +279,28 @@ def test_every_end_closes(items: list[Any]) -> None:
     assert out == items[:3]
     assert isinstance(error, UpstreamFailure if ERROR in items else TruncatedStream if len(items) < 4 else Exception)
     assert set(source.log) == {"close"}
+
+
+async def test_an_asynchronous_source_that_fails_to_close() -> None:
+    class Stubborn(AsyncSource):
+        async def aclose(self) -> None:
+            raise Boom
+
+    with pytest.raises(Boom):
+        await convert(Stubborn(), "gateway", "unievent").aclose()
+    out, error = await acollect(convert(Stubborn(*FRAMES), "gateway", "gateway"))
+    assert out == FRAMES
+    assert isinstance(error, Boom)
+
+
+async def test_an_asynchronous_source_that_cannot_be_closed() -> None:
+    class Open:
+        def __aiter__(self) -> AsyncIterator[Any]:
+            return self
+
+        async def __anext__(self) -> Any:
+            raise StopAsyncIteration
+
+    stream = convert(Open(), "gateway", "gateway")
+    assert isinstance((await acollect(stream))[1], TruncatedStream)
+    await stream.aclose()

@@ -8,10 +8,15 @@ import pytest
 
 from tests.sources import ERROR, FRAMES, Boom
 from translate import (
+    CodecError,
     DecodeError,
+    Event,
+    Failure,
     GrammarError,
     LossError,
+    Options,
     Report,
+    Sink,
     ToolArgumentsError,
     Translator,
     TruncatedStream,
@@ -19,6 +24,7 @@ from translate import (
     convert,
 )
 from translate.translator import failure_of
+from translate_codecs.events import Events, EventsEncoder
 
 SSE = list(convert(FRAMES, "gateway", "gateway-sse"))
 
@@ -160,3 +166,25 @@ def test_failures_that_errors_become() -> None:
         "raw_arguments_length": 300,
         "raw_arguments_preview": "x" * 200,
     }
+
+
+class Speechless(EventsEncoder):
+    """An encoder that cannot say a failure."""
+
+    def handle(self, event: Event) -> None:
+        if isinstance(event, Failure):
+            raise CodecError("no words")
+        super().handle(event)
+
+
+def test_a_failure_that_cannot_be_encoded_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def encoder(self: Events, sink: Sink, options: Options) -> Speechless:
+        return Speechless(self, sink, options)
+
+    monkeypatch.setattr(Events, "encoder", encoder)
+    made = Translator("gateway", "events", errors="encode")
+    assert made.feed(FRAMES[0]) != []
+    with pytest.raises(CodecError, match="no words"):
+        made.fail(Boom("x"))
+    with pytest.raises(CodecError, match="no words"):
+        made.close()

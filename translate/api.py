@@ -141,14 +141,13 @@ def check(
     checker = _Checker(format, make_options(limits=limits))
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
-    for _ in Stream[Any](_chunks(stream), checker):
-        pass
+    # nothing is given out, so that the first step is the last
+    next(Stream[Any](_chunks(stream), checker), None)
     return checker.findings
 
 
 async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Finding]:
-    async for _ in AsyncStream[Any](stream, checker):
-        pass
+    await anext(AsyncStream[Any](stream, checker), None)
     return checker.findings
 
 
