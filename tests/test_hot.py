@@ -22,8 +22,9 @@ from tests.hot_streams import (
     unievent_stream,
     without_hot_path,
 )
-from translate import Append, Close, Event, Finish, Limits, Open, Start, convert, encode, hot
+from translate import Append, Close, Event, Finish, Limits, Open, Start, State, convert, encode, hot
 from translate.shapes import Frame
+from translate.shapes.lines import Lines
 from translate_codecs import gateway_units, unievent_units
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -223,6 +224,13 @@ def test_a_carry_over_the_limit_is_left_to_the_general_way() -> None:
     assert read([unit(b'"a"')], beside=(b'{"x":{"a":1}}',), carry=12) == []
 
 
+PLAIN = b'{"x":{"a":1}}'
+ODD_CARRIES = [
+    *((PLAIN, b'{"y":{"a":1}}'), (PLAIN, b'{"x":{"a":1}} '), (PLAIN, b'{"x":{"a":01}}'), (PLAIN, b'{"x":{"a":1}}}')),
+    *((b'{"synthetic":true}', PLAIN), (b'{"v":{"a":1}}', PLAIN), (b'{"unievent":{"a":1}}', PLAIN)),
+    *((b'{"x":{"synthetic":1}}', PLAIN), (b"{}", PLAIN), (b'{"x":{"a":"1"}}', PLAIN), (b'{"x":{"a":-1}}', PLAIN)),
+]
+
 # ---- writing ----------------------------------------------------------------------------------
 
 RESIDUES: list[Any] = [
@@ -262,6 +270,16 @@ def test_events(pieces: list[tuple[str, Any]], kind: Any, dst: str, loss: str, a
     part: list[Event] = [Open(kind, "i", "n"), *(Append(text, None, residue) for text, residue in pieces), Close()]
     events: list[Event] = [Start(), *part, *(part if again else []), Finish()]
     same_both_ways(events, "events", dst, loss=loss)
+
+
+def test_the_first_carry_is_left_to_the_general_way() -> None:
+    at_home: Any = {"unievent": {"at": 5}}
+    fragments = [Append("a"), Append("b"), Append("c"), Append("d", None, at_home), Append("e")]
+    events: list[Event] = [Open("text", residue=at_home), *fragments, Close(at_home), Finish()]
+    for dst in ("unievent-sse", "unievent-jsonl"):
+        found = same_both_ways(events, "events", dst)
+        assert found.error is None
+        assert found.output[0].count('"v":1') == 1
 
 
 def test_an_integer_that_python_does_not_write() -> None:
@@ -312,10 +330,10 @@ def test_the_hot_path_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     out = b"".join(convert([data], "unievent-sse", "gateway-sse"))
     units = data.count(b'.delta"')
     assert counts["read"] > units * 0.8
-    assert counts["written"] > units * 0.8
+    assert counts["written"] > units * 0.6
     before = dict(counts)
     list(convert([out], "gateway-sse", "unievent-sse"))
-    assert counts["read"] - before["read"] > units * 0.8
+    assert counts["read"] - before["read"] > units * 0.6
     with without_hot_path():
         before = dict(counts)
         list(convert([data], "unievent-sse", "gateway-sse"))
@@ -330,3 +348,33 @@ def test_short_runs_in_a_large_chunk_take_linear_time(odd: bytes) -> None:
     assert found.error is not None
     assert found.error[0] == "TruncatedStream"
     assert time.perf_counter() - began < 40
+
+
+@pytest.mark.parametrize(
+    ("carries", "residues"),
+    [
+        ([b'{"synthetic":true}'] * 2, [{"unievent": {"at": 5, "synthetic": True}}] * 2),
+        ([PLAIN, b'{"x":{"a":2}}'], [{"unievent": {"at": 5}, "x": {"a": n}} for n in (1, 2)]),
+        *(([first, second], []) for first, second in ODD_CARRIES),
+    ],
+)
+def test_carries(carries: list[bytes], residues: list[Any]) -> None:
+    events: list[Event] = []
+    frames = [Frame(unit(b'"a"'), carries=(carry,)) for carry in carries]
+    texts = hot.read(HOT, frames, 0, events, residues=True, window=9, carry=99)
+    assert [event.residue for event in events] == residues
+    assert len(texts) == len(residues)
+    # members are in the order of the general way
+    assert [list(event.residue or {}) for event in events] == [list(residue) for residue in residues]
+
+
+def test_fragments_that_stop_a_run() -> None:
+    state = State(None, {"a": 1})
+    for stop in (Close(), Append("b", state), Append("b", None, {"unievent": {"at": 5}})):
+        out: list[bytes] = []
+        events: list[Event] = [Append("a"), stop]
+        framing = Lines().writer().framing
+        assert hot.HotWriter(framing, True, lambda: 7).write(HOT, events, 0, out, first=False) == ["a"]
+    for stop in (Append("b"), Append("b", None, {"x": {}})):
+        events = [Append("a", None, {"unievent": {"at": 5}}), stop]
+        assert hot.HotWriter(framing, True, lambda: 7).write(HOT, events, 0, out, first=False) == ["a"]

@@ -227,7 +227,7 @@ class Name(str):
 
 
 def test_what_has_no_json_form() -> None:
-    for value in (b"x", {1, 2}, object(), [object()], {"a": 2**64, "b": b""}):
+    for value in ({1, 2}, object(), [object()], {"a": 2**64, "b": bytearray()}):
         with pytest.raises(DecodeError, match="has no JSON form"):
             jsontext.dumps(value)
     with pytest.raises(DecodeError, match="a member name of type int has no JSON form"):

@@ -19,17 +19,29 @@ def test_the_writer() -> None:
     writer.write({"a": 1}, "name", {"v": 1}, out)
     writer.write(None, "name", {"x": float("nan")}, out)
     writer.write(None, None, None, out)
-    writer.write({}, "\ud800", None, out)
     writer.ping(out)
     writer.end(out)
     assert out == [
         'data: {"a":"\\u0085\\u2028ü"}\n\n'.encode(),
         b': carry {"v":1}\nevent: name\ndata: {"a":1}\n\n',
         b': carry {"x":{"$number":"NaN"}}\n\n',
-        b"event: ?\ndata: {}\n\n",
         b": keep-alive\n\n",
         b"data: [DONE]\n\n",
     ]
+
+
+@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\rb", "a\ud800"])
+def test_a_name_that_would_not_come_back_is_left_out(name: str) -> None:
+    out: list[bytes] = []
+    Sse().writer().write({}, name, None, out)
+    assert out == [b"data: {}\n\n"]
+
+
+@pytest.mark.parametrize("name", ["a", "a b ", "é\u2028", ":"])
+def test_a_name_comes_back(name: str) -> None:
+    out: list[bytes] = []
+    Sse().writer().write({}, name, None, out)
+    assert read_all_ways(lambda: Sse().reader(Limits(), True), out[0]).frames == [Frame(b"{}", 0, name)]
 
 
 def test_the_writer_without_an_end_marker() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
+from . import jsontext
 from .codec import Options
 from .errors import TranslateError, UpstreamFailure
 from .event_json import to_json
@@ -140,14 +141,13 @@ def check(
     checker = _Checker(format, make_options(limits=limits))
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
-    for _ in Stream[Any](_chunks(stream), checker):
-        pass
+    # nothing is given out, so that the first step is the last
+    next(Stream[Any](_chunks(stream), checker), None)
     return checker.findings
 
 
 async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Finding]:
-    async for _ in AsyncStream[Any](stream, checker):
-        pass
+    await anext(AsyncStream[Any](stream, checker), None)
     return checker.findings
 
 
@@ -221,7 +221,7 @@ class _Checker(Machine):
         event = unit.get("event")
         try:
             # an event that is an object is looked at in its JSON form
-            self._model.model_validate(to_json(event) if isinstance(event, Event) else unit)
+            self._model.model_validate(jsontext.to_strict(to_json(event)) if isinstance(event, Event) else unit)
         except ValidationError as error:
             for found in error.errors(include_url=False, include_input=False):
                 self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))

@@ -48,7 +48,7 @@ def resolve(format: str) -> tuple[Codec, Shape]:
     while dash:
         if name in _registered or name in _entry_points():
             candidate = _load(name)
-            shape = candidate.shapes.get(format[len(name) + 1 :])
+            shape = candidate.shapes.get(format[len(name) + 1 :]) if not format.endswith("-") else None
             if shape is not None:
                 found.append((candidate, shape))
         name, dash, _ = name.rpartition("-")

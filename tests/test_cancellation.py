@@ -1,0 +1,70 @@
+"""Cancellation while the source is waited for: the source is closed before the cancellation goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.sources import FRAMES, AsyncSource, acollect
+from translate import convert
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize("taken", [0, 2])
+async def test_cancellation_closes_the_source_before_it_goes_on(taken: int) -> None:
+    log: list[str] = []
+
+    async def source() -> AsyncIterator[Any]:
+        try:
+            for item in FRAMES[:taken]:
+                yield item
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.001)
+            log.append("finally")
+
+    with anyio.CancelScope() as scope:
+        stream = convert(source(), "gateway", "gateway")
+        for _ in range(taken):
+            await anext(stream)
+        scope.cancel()
+        try:
+            await anext(stream)
+        except anyio.get_cancelled_exc_class():
+            log.append("cancelled")
+            raise
+    assert scope.cancelled_caught
+    assert log == ["finally", "cancelled"]
+    assert await acollect(stream) == ([], None)
+
+
+async def test_cancellation_closes_a_source_that_is_no_generator() -> None:
+    source = AsyncSource(FRAMES[0], anyio.sleep_forever)
+    stream = convert(source, "gateway", "gateway", errors="encode")
+    assert await anext(stream) == FRAMES[0]
+    with anyio.move_on_after(0.01) as scope:
+        await anext(stream)
+    assert scope.cancelled_caught
+    # aclose has a checkpoint: it was reached under a shield
+    assert set(source.log) == {"aclose"}
+    assert await acollect(stream) == ([], None)
+
+
+async def test_cancellation_elsewhere_closes_at_the_end_of_the_block() -> None:
+    source = AsyncSource(*FRAMES)
+    with anyio.CancelScope() as scope:
+        async with convert(source, "gateway", "gateway") as stream:
+            await anext(stream)
+            scope.cancel()
+            await anyio.sleep_forever()
+    assert set(source.log) == {"aclose"}
