@@ -65,8 +65,11 @@ class AsyncSource(Source):
 
     async def __anext__(self) -> Any:
         await anyio.lowlevel.checkpoint()
-        item = self._next(StopAsyncIteration)
-        return await item() if callable(item) else item
+        item: Any = self._next(StopAsyncIteration)
+        if callable(item):
+            wait: Any = item
+            return await wait()
+        return item
 
     async def aclose(self) -> None:
         await anyio.lowlevel.checkpoint()

@@ -145,7 +145,9 @@ def test_a_carry_once_more_ahead_of_its_unit(codec: str, shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPE)
 @pytest.mark.parametrize("codec", BOTH)
 def test_a_carry_of_a_later_version(codec: str, shape: str) -> None:
-    stream = [({**carry, "v": 2} if carry and "v" in carry else carry, unit) for carry, unit in converted(codec)]
+    stream: list[Pair] = [
+        ({**carry, "v": 2} if carry and "v" in carry else carry, unit) for carry, unit in converted(codec)
+    ]
     _, error = attempt(together(stream, codec + shape), codec + shape, BASE[codec][0])
     assert isinstance(error, CarryError)
     assert "version 2" in error.what
