@@ -290,3 +290,15 @@ async def test_an_exception_of_the_source_of_events() -> None:
     boom = OSError("gone")
     assert collect(encode(Source(Start(), boom), "gateway"))[1] is boom
     assert (await acollect(encode(AsyncSource(Start(), boom), "gateway")))[1] is boom
+
+
+def test_a_stream_tells_what_its_failure_unit_stands_for() -> None:
+    start = {"success": True, "code": 200, "value": {"type": "streamStart", "model": {}}}
+    cut = convert([start], "gateway", "unievent", errors="encode")
+    assert cut.failure is None
+    assert "error" in list(cut)[-1]
+    assert isinstance(cut.failure, TruncatedStream)
+    failed = convert([{"success": False, "code": 429, "message": "later"}], "gateway", "unievent", errors="encode")
+    assert len(list(failed)) == 1
+    assert isinstance(failed.failure, UpstreamFailure)
+    assert failed.failure.code == 429

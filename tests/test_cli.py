@@ -186,7 +186,8 @@ def test_a_failed_stream_is_status_1_and_all_before_it_is_written(
 
 def test_errors_encode_says_it_in_the_output() -> None:
     out = run(*TO_GATEWAY, "--errors", "encode", CUT)
-    assert (out.returncode, out.stderr) == (0, b"")
+    assert out.returncode == 1
+    assert b"UpstreamFailure" in out.stderr
     assert b'event: error\ndata: {"success":false' in out.stdout
 
 

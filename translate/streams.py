@@ -23,6 +23,11 @@ class _Output(Generic[T]):
         self._to_close: list[Any] = [source]
         self._done = False
 
+    @property
+    def failure(self) -> Exception | None:
+        """What the failure unit that ended the output stands for, under ``errors="encode"``; ``None`` without one."""
+        return self._machine.failure
+
     def _add(self, out: list[Any]) -> None:
         if self._machine.joined and len(out) > 1:
             self._ready.append(b"".join(out))  # type: ignore[arg-type]

@@ -106,6 +106,8 @@ class Machine(ABC):
         """The error that the next call raises."""
         self.finished = False
         """Whether nothing more is to be read."""
+        self.failure: Exception | None = None
+        """What the failure unit that ends the output stands for, under ``errors="encode"``."""
 
     @abstractmethod
     def _read(self, data: Any, out: list[Any]) -> None:
@@ -214,6 +216,9 @@ class Translator(Machine):
 
     def _encode(self, events: Sequence[Event]) -> None:
         self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+        last = events[-1] if events else None
+        if type(last) is Failure:
+            self.failure = UpstreamFailure(last.code, last.message, last.kind, last.details)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""
@@ -221,6 +226,7 @@ class Translator(Machine):
         if not self._raise_errors and not self._writing.ended:
             try:
                 self._writing.encode(failure_of(error))
+                self.failure = error
                 return None
             except TranslateError as raised:
                 error = raised

@@ -45,6 +45,8 @@ def convert(args: Namespace) -> Status:
                 target.write(piece)
         if source.error is not None:  # the output says it too, in the target's words
             raise source.error
+        if stream.failure is not None:
+            raise stream.failure
     return Status.FINE
 
 

@@ -94,8 +94,8 @@ def build_parser() -> ArgumentParser:
         "--errors",
         choices=("raise", "encode"),
         default="raise",
-        help="a stream that fails: is an error of this command (the default), or is written as the failure of the "
-        "target format, and the status is 0",
+        help="a stream that fails: only makes this command fail (the default), or is also written as the failure of "
+        "the target format",
     )
     _add_strictness(convert)
     convert.add_argument(
