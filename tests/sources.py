@@ -65,8 +65,12 @@ class AsyncSource(Source):
 
     async def __anext__(self) -> Any:
         await anyio.lowlevel.checkpoint()
-        item = self._next(StopAsyncIteration)
-        return await item() if callable(item) else item
+        item: Any = self._next(StopAsyncIteration)
+        return await self._wait(item) if callable(item) else item
+
+    @staticmethod
+    async def _wait(call: Any) -> Any:
+        return await call()
 
     async def aclose(self) -> None:
         await anyio.lowlevel.checkpoint()

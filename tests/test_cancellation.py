@@ -33,8 +33,8 @@ async def test_cancellation_closes_the_source_before_it_goes_on(taken: int) -> N
                 await anyio.sleep(0.001)
             log.append("finally")
 
+    stream = convert(source(), "gateway", "gateway")
     with anyio.CancelScope() as scope:
-        stream = convert(source(), "gateway", "gateway")
         for _ in range(taken):
             await anext(stream)
         scope.cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
@@ -99,7 +99,7 @@ def test_a_part_grows_by_its_own_type(kind: PartKind, data: Any) -> None:
     grammar.check([Open(kind)])
     assert grammar.grows_by_text == (GROWS[kind] is str)
     if type(data) is GROWS[kind]:
-        piece: Any = Append(data)
+        piece = Append(cast("Any", data))
         grammar.check([piece, piece])
         assert grammar.size == 2
     else:

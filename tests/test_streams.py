@@ -228,7 +228,7 @@ def test_an_exception_of_the_source_is_raised_as_it_is(cause: Exception | None) 
     out, error = collect(convert(source, "gateway", "gateway"))
     assert out == FRAMES[:2]
     assert error is boom
-    assert error.__cause__ is cause
+    assert boom.__cause__ is cause
     assert set(source.log) == {"close"}
 
 
