@@ -43,21 +43,18 @@ class _Cursor:
         self.left: list[Event] = []
         self._pieces: Pieces | None = None
 
-    def append(self) -> Append:
-        """The ``Append`` that the next piece is of."""
+    def append(self, length: int | None = 0) -> Append:
+        """The ``Append`` that a piece of ``length`` is of; ``None``: of what is left of one."""
         while self.at < len(self.said):
             event = self.said[self.at]
-            if type(event) is Append:
+            if type(event) is Append and not (length != 0 and self.used and self.used == self.whole.size):
                 return event
             self._leave()
         raise CarryError("the carry takes more from the unit than it says")
 
     def take(self, length: int | None) -> Data:
         """The next ``length`` units of data; ``None`` for the rest of the current ``Append``."""
-        self.append()
-        if length and self.used == self.whole.size:
-            self._leave()
-            self.append()
+        self.append(length)
         length = self.whole.size - self.used if length is None else length
         if length < 0 or self.used + length > self.whole.size:
             raise CarryError("the lengths in the carry are not those of the native content")
@@ -69,7 +66,8 @@ class _Cursor:
     def whole(self) -> Pieces:
         """The data of the current ``Append``."""
         if self._pieces is None:
-            self._pieces = Pieces(self.append().data)
+            event = self.said[self.at]
+            self._pieces = Pieces(event.data if type(event) is Append else "")
         return self._pieces
 
     def next(self, name: str) -> Event:
@@ -178,7 +176,8 @@ class CarryReader:
             if type(entry) is int:
                 out.append(Append(cursor.take(entry)))
             elif entry == "append":
-                state, cursor.stated = cursor.append().state, True
+                state = cursor.append(None).state
+                cursor.stated = True
                 out.append(Append(cursor.take(None), state))
             elif isinstance(entry, str):
                 out.append(bare(cursor.next(entry)))
@@ -200,14 +199,14 @@ class CarryReader:
         return out
 
     def _append(self, cursor: _Cursor, entry: JsonObject) -> Append:
-        said = cursor.append()
+        length = entry.get("length")
+        if "length" in entry and type(length) is not int:
+            raise CarryError("a length in the carry is no integer")
+        said = cursor.append(0 if _spelled_out(entry) else length)
         if _spelled_out(entry):
             data = getattr(from_members("append", {k: v for k, v in entry.items() if k in _DATA}), "data")  # noqa: B009
             cursor.used = cursor.whole.size
         else:
-            length = entry.get("length")
-            if "length" in entry and type(length) is not int:
-                raise CarryError("a length in the carry is no integer")
             data = cursor.take(length)
         state = said.state
         if "state" in entry:

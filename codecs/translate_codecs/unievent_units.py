@@ -150,7 +150,7 @@ def _double(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _hot(kind: str) -> Hot:
