@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
@@ -26,9 +27,12 @@ from translate import (
     Report,
     Sink,
     State,
+    UnknownFormat,
     codec,
     convert,
     decode,
+    formats,
+    registry,
 )
 from translate.carry import script
 from translate.carry_reader import CarryReader
@@ -241,3 +245,21 @@ def test_a_carry_that_the_next_unit_does_not_fit() -> None:
     first = b"data: " + json.dumps(start()).encode()
     with pytest.raises(CarryError, match="the carries make no valid stream"):
         list(decode(sse(first, *blocks), "gateway-sse"))
+
+
+@pytest.mark.parametrize("via", ["unievent", "unievent-jsonl", "gateway", "gateway-sse"])
+def test_base64_with_bits_to_spare_comes_home(via: str) -> None:
+    items: list[Any] = [{"type": f"inline_data.{it}", "data": "QR==", "mime_type": "x/y"} for it in ("delta", "done")]
+    lines = b"".join(json.dumps(unit).encode() + b"\n" for unit in [*map(delta, items), stop()])
+    home = b"".join(convert(list(convert(lines, "unievent-jsonl", via)), via, "unievent-jsonl"))
+    assert [json.loads(line) for line in home.splitlines()] == [json.loads(line) for line in lines.splitlines()]
+
+
+def test_a_codec_that_cannot_be_loaded_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint("broken", "no_such_module:CODEC", "translate.codecs")
+    monkeypatch.setattr(registry, "_found", {**registry._entry_points(), "broken": broken})
+    with pytest.raises(CodecError, match="the codec 'broken'"):
+        formats()
+    with pytest.raises(UnknownFormat, match="did you mean 'gateway'") as caught:
+        codec("gatway")
+    assert "unievent-sse" in caught.value.known

@@ -8,6 +8,7 @@ codecs with one name are an error, never an overwrite.
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 
 from .carry import RESERVED
@@ -57,8 +58,17 @@ def resolve(format: str) -> tuple[Codec, Shape]:
         raise CodecError(f"the codecs {names} both claim the format {format!r}")
     if found:
         return found[0]
-    known = formats()
+    known = _working_formats()
     raise UnknownFormat(format, known, next(iter(difflib.get_close_matches(format, known, 1, 0.5)), None))
+
+
+def _working_formats() -> list[str]:
+    """The names of all formats but those of codecs that cannot be loaded."""
+    out: list[str] = []
+    for name in {*_registered, *_entry_points()}:
+        with suppress(CodecError):
+            out += [_format(name, suffix) for suffix in _load(name).shapes]
+    return sorted(out)
 
 
 def _format(name: str, suffix: str) -> str:

@@ -171,7 +171,7 @@ class UniEventDecoder(Decoder):
         self._grown.add(data)
         events.append(Append(data, state))
         says = self._head if begins or kind != "tool_call" else Open("tool_call")
-        canonical = item_of(kind, "delta", item[FIELD[kind]], says, state.values if state else None)
+        canonical = item_of(kind, "delta", self._as_given(data, item), says, state.values if state else None)
         self._keep(unit, delta_event(canonical), events[-2] if begins else events[-1])
         return events
 
@@ -237,9 +237,12 @@ class UniEventDecoder(Decoder):
         data = self._grown.join()
         if kind == "tool_call":
             return parse_arguments(data, self._head.name or "", self._head.id or "")  # type: ignore[arg-type]
-        if GROWS[kind] is bytes:
-            data = data or b""
-            return data if isinstance(item.get("data"), (bytes, bytearray)) else base64.b64encode(data).decode()  # type: ignore[arg-type]
+        return self._as_given(data or b"", item) if GROWS[kind] is bytes else data
+
+    def _as_given(self, data: Data, item: JsonObject) -> Any:
+        """Data in the form that ``item`` has it: bytes as base64 where it has text."""
+        if isinstance(data, bytes) and isinstance(item.get("data"), str):
+            return base64.b64encode(data).decode("ascii")
         return data
 
     def _contradiction(self, item: JsonObject, kind: str, canonical: JsonObject) -> str | None:
