@@ -242,7 +242,7 @@ async def test_an_exception_of_the_asynchronous_source_is_raised_as_it_is(boom: 
 
 
 async def test_an_exception_of_the_source_may_be_encoded() -> None:
-    failure = {"success": False, "code": 502, "message": "x"}
+    failure = {"success": False, "code": 502, "message": "the source failed: Boom"}
     for source in (Source(*FRAMES[:2], Boom("x")), AsyncSource(*FRAMES[:2], Boom("x"))):
         if isinstance(source, AsyncSource):
             found = await acollect(convert(source, "gateway", "gateway", errors="encode", loss="drop"))
@@ -250,7 +250,8 @@ async def test_an_exception_of_the_source_may_be_encoded() -> None:
             found = collect(convert(source, "gateway", "gateway", errors="encode", loss="drop"))
         assert found == ([*FRAMES[:2], failure], None)
         assert source.log
-    assert collect(convert(Source(Boom()), "gateway", "gateway", errors="encode"))[0][-1]["message"] == "Boom"
+    out, _ = collect(convert(Source(Boom()), "gateway", "gateway", errors="encode"))
+    assert out[-1]["message"] == "the source failed: Boom"
 
 
 @pytest.mark.parametrize("boom", [KeyboardInterrupt, SystemExit, GeneratorExit])

@@ -121,7 +121,7 @@ def test_an_error_of_the_source() -> None:
         made.feed(SSE[0])
     encoding = translator(errors="encode", loss="drop")
     encoding.feed(SSE[0])
-    assert encoding.fail(boom) == [{"success": False, "code": 502, "message": "x"}]
+    assert encoding.fail(boom) == [{"success": False, "code": 502, "message": "the source failed: Boom"}]
     assert encoding.feed(SSE[1]) == []
 
 
@@ -156,7 +156,11 @@ def test_a_loss_names_its_unit_however_the_input_was_cut() -> None:
 
 
 def test_failures_that_errors_become() -> None:
-    assert failure_of(Boom()).message == "Boom"
+    assert failure_of(Boom("secret")).message == "the source failed: Boom"
+    told = failure_of(UpstreamFailure(429, "later", "Busy", {"a": 1}))
+    assert told == Failure(429, "later", "Busy", {"a": 1})
+    located = DecodeError("not JSON", expected="an object", excerpt="secret")
+    assert failure_of(located).message == "not JSON; expected an object"
     error = ToolArgumentsError("what", name="n", id="i", raw="x" * 300, position=1)
     failure = failure_of(error)
     assert failure.kind == "ToolArgumentsError"

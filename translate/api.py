@@ -94,9 +94,9 @@ def convert(
     ``limits``   bounds on memory
     ``report``   a fresh :class:`Report` that collects losses, guesses and repairs
 
-    Raises, while it is iterated: :class:`TranslateError` and its kinds, each after all output that comes before it;
-    an exception of ``stream`` itself as it is. :class:`UnknownFormat` is raised at once. Closing the output closes
-    ``stream``.
+    Raises, while it is iterated and ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all
+    output that comes before it; an exception of ``stream`` itself as it is. With ``"encode"`` they are the output's
+    ``failure``. :class:`UnknownFormat` is raised at once. Closing the output closes ``stream``.
     """
     return _skin(stream, Translator(src, dst, **options))
 
@@ -135,8 +135,8 @@ def check(
 ) -> list[Finding] | Awaitable[list[Finding]]:
     """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
 
-    The models find every fault of form; the grammar's first fault ends the check. For an asynchronous stream, await
-    the result.
+    The check ends at the first unit that is wrong: with all the faults of its form by the model, then with what the
+    decoder says of it and where it is. For an asynchronous stream, await the result.
     """
     checker = _Checker(format, make_options(limits=limits))
     if isinstance(stream, AsyncIterable):
@@ -175,17 +175,19 @@ def assemble(
     target = find_codec(dst)
     reading = decode(stream, src, strict=strict, limits=limits)
     if isinstance(reading, AsyncStream):
-        return _aassemble(reading, target.assemble)
-    return target.assemble([_no_failure(event) for event in reading])
+        return _aassemble(reading, src, target.assemble)
+    return target.assemble([_no_failure(event, src) for event in reading])
 
 
-async def _aassemble(reading: AsyncStream[Event], assembled: Callable[[list[Event]], Any]) -> Any:
-    return assembled([_no_failure(event) async for event in reading])
+async def _aassemble(reading: AsyncStream[Event], src: str, assembled: Callable[[list[Event]], Any]) -> Any:
+    return assembled([_no_failure(event, src) async for event in reading])
 
 
-def _no_failure(event: Event) -> Event:
+def _no_failure(event: Event, src: str) -> Event:
     if type(event) is Failure:
-        raise UpstreamFailure(event.code, event.message, event.kind, event.details)
+        error = UpstreamFailure(event.code, event.message, event.kind, event.details)
+        error.locate(format=src)
+        raise error
     return event
 
 

@@ -230,14 +230,16 @@ class Codec(ABC):
     """One grammar in its shapes: a factory of decoders and encoders, itself without state.
 
     Class attributes: ``name`` names the codec for ever, in residues too. ``shapes``: the formats, by what follows the
-    name (``""``: objects, ``"jsonl"``, ``"sse"``, …). ``says``: the names of events and kinds of parts that have
-    native words. ``only``: what no other codec says, by name, for predictions and documentation.
+    name (``""``: objects, ``"jsonl"``, ``"sse"``, …), made of :mod:`translate.shapes`. ``says``: the names
+    of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
+    what no other codec says, by name; both are for predictions and documentation.
     ``says_residues``: whether units say the residues of all codecs, so that no loss policy leaves them out.
     """
 
     name: ClassVar[str]
     shapes: ClassVar[Mapping[str, Shape]]
     says: ClassVar[frozenset[str]]
+    partly: ClassVar[Mapping[str, str]] = {}
     only: ClassVar[Mapping[str, str]] = {}
     says_residues: ClassVar[bool] = False
 

@@ -149,7 +149,7 @@ class UnknownFormat(TranslateError, LookupError):
     """No such format. ``known`` lists what exists."""
 
     def __init__(self, name: str, known: list[str], nearest: str | None) -> None:
-        hint = f"; did you mean {nearest!r}?" if nearest else ""
+        hint = f"; did you mean {nearest!r}?" if nearest else "."
         super().__init__(f"no format named {name!r}{hint} Known formats: {', '.join(known) or 'none'}")
         self.name = name
         self.known = known

@@ -99,9 +99,11 @@ def _changes(entry: JsonObject, target: str, later: frozenset[str]) -> list[Loss
     # a call's arguments that are blank are said as {}
     said = {*later, "text"} if entry["as"] == "append" and not str(entry.get("text", "x")).strip() else later
     return [
-        (f"{entry['as']}.{key}", _reason(key, target), key in _CONTENT_FIELDS and key not in said) for key in changed
+        (f"{entry['as']}.{key}", _reason(key, entry[key], target), key in _CONTENT_FIELDS and key not in said)
+        for key in changed
     ] or [("fragments", f"{target} says the whole at once", False)]
 
 
-def _reason(key: str, target: str) -> str:
-    return f"{target} has no native place for {key!r} here"
+def _reason(key: str, value: object, target: str) -> str:
+    what = ", ".join(value) if key == "usage" and isinstance(value, dict) else key
+    return f"{target} has no native place for {what!r} here"

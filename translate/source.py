@@ -48,6 +48,7 @@ class Source:
         self._carry = CarryReader(codec)
         self._unit = -1
         self._window = hot.WINDOW
+        self._tail: str | None = None
         # a report names units, and where a limit is as low as a hot unit nests, every unit has to be looked at
         self._cold = watch is not None or options.report is not None or options.limits.nesting < hot.NESTS
 
@@ -86,6 +87,7 @@ class Source:
 
     def _truncated(self) -> TruncatedStream:
         error = TruncatedStream("the input ended without a terminal unit")
+        error.locate(excerpt=self._tail)
         self._locate(error, self._unit + 1)
         return error
 
@@ -141,6 +143,7 @@ class Source:
                 self._options.repair("end of input", "what holds the units lacks its end")
             if frame.data is not None and parts.unit is None:
                 self._unit -= 1
+                self._tail = excerpt(frame.data)
             self._check(events)
         except TranslateError as error:
             error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)

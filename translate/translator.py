@@ -219,6 +219,7 @@ class Translator(Machine):
         last = events[-1] if events else None
         if type(last) is Failure:
             self.failure = UpstreamFailure(last.code, last.message, last.kind, last.details)
+            self.failure.locate(format=self._format, unit=self._options.unit)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""
@@ -238,8 +239,16 @@ class Translator(Machine):
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The failure that an error becomes under ``errors="encode"``."""
-    message = str(error) or type(error).__name__
+    """The failure that an error becomes under ``errors="encode"``.
+
+    It goes to whoever reads the output: it says what went wrong, but shows neither the input nor the words of
+    exceptions from elsewhere.
+    """
+    if isinstance(error, UpstreamFailure):
+        return Failure(error.code, error.message, error.kind, error.details)
+    if not isinstance(error, TranslateError):
+        return Failure(ENCODED_CODE, f"the source failed: {type(error).__name__}", type(error).__name__)
+    message = f"{error.what}; expected {error.expected}" if error.expected else error.what
     if isinstance(error, ToolArgumentsError):
         details: JsonObject = {
             "tool_name": error.name,
@@ -258,7 +267,7 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
     content = frozenset({*PART_KINDS, "annotate", "state"})
     carried = loss == "carry"
     for word in sorted(src.says - dst.says):
-        reason = f"{dst.name} has no native form of {word!r}"
+        reason = dst.partly.get(word, f"{dst.name} has no native form of {word!r}")
         report.add("predicted", Finding(None, word, reason, word in content, carried))
     for word, reason in src.only.items():
         report.add("predicted", Finding(None, word, reason, False, carried))

@@ -472,6 +472,7 @@ class Gateway(Codec):
     name: ClassVar[str] = NAME
     shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
     says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
+    partly: ClassVar[Mapping[str, str]] = {"state": "gateway has native words for the state of thinking runs only"}
     only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
 
     def decoder(self, options: Options) -> GatewayDecoder:

@@ -12,6 +12,11 @@ Needs Hypothesis (``pip install translate-streams[test]``).
 
 from __future__ import annotations
 
+try:
+    import hypothesis  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("translate.testing needs Hypothesis: install translate-streams[test]") from error
+
 from .kit import CLAUSES, at_home, check_codec, without_carry
 from .strategies import (
     AWKWARD,

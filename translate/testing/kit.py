@@ -76,7 +76,7 @@ def check_codec(codec: Codec, *, knobs: Knobs | None = None, examples: int = 100
 
     slow = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=slow)
+    @settings(max_examples=examples, deadline=None, suppress_health_check=slow, report_multiple_bugs=False)
     @given(event_streams(knobs), cuts)
     def hold(events: list[Event], cuts: list[int]) -> None:
         for suffix in codec.shapes:
