@@ -32,8 +32,9 @@ from translate import (
     Usage,
     convert,
     decode,
+    encode,
 )
-from translate.carry import RESERVED
+from translate.carry import RESERVED, bare
 from translate.events import EVENTS, PART_KINDS, Event
 
 Unit: TypeAlias = dict[str, Any]
@@ -308,3 +309,12 @@ def test_patches_of_the_page() -> None:
     assert len(rows) >= 3
     for before, operations, after in rows:
         assert list(patch.apply(json.loads(before), json.loads(operations)).items()) == list(json.loads(after).items())
+
+
+def test_the_canonical_units_of_unievent_are_the_ones_written() -> None:
+    text = (ROOT / "docs" / "unievent.md").read_text(encoding="utf-8")
+    printed = text.partition("<!-- canonical -->\n```json\n")[2].partition("```")[0]
+    events = [bare(event) for event in decode(printed, "unievent-jsonl")]
+    stamps = iter(range(1, 9))
+    written = b"".join(encode(events, "unievent-jsonl", clock=lambda: next(stamps), loss="drop"))
+    assert written.decode() == printed
