@@ -426,7 +426,8 @@ def test_formats() -> None:
     assert [row["format"] for row in found["formats"]] == translate.formats()
     says = {row["codec"]: row for row in found["codecs"]}
     assert says["gateway"]["says"] == sorted(translate.codec("gateway").says)
-    assert {name: row["assembles"] for name, row in says.items()} == {
+    # the distribution under tests/plugin may be installed
+    assert {name: row["assembles"] for name, row in says.items() if name != "toy"} == {
         "events": False,
         "gateway": True,
         "unievent": True,

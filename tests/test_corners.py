@@ -20,6 +20,7 @@ from translate import (
     Encoder,
     Event,
     Finish,
+    Foreign,
     GrammarError,
     Limits,
     Open,
@@ -28,6 +29,7 @@ from translate import (
     Sink,
     State,
     UnknownFormat,
+    check,
     codec,
     convert,
     decode,
@@ -144,7 +146,9 @@ class Plain(Codec):
 
 
 class PlainDecoder(Decoder):
-    state = "anywhere"
+    @property
+    def state(self) -> str:
+        return "anywhere"
 
     def decode(self, unit: dict[str, Any], name: str | None) -> list[Event]:
         events: dict[str, Event] = {"open": Open("text"), "append": Append("a"), "close": Close()}
@@ -263,3 +267,50 @@ def test_a_codec_that_cannot_be_loaded_hides_no_other(monkeypatch: pytest.Monkey
     with pytest.raises(UnknownFormat, match="did you mean 'gateway'") as caught:
         codec("gatway")
     assert "unievent-sse" in caught.value.known
+
+
+def claude() -> list[Any]:
+    items: list[Any] = [
+        {"type": "thinking.delta", "thinking": "a"},
+        {"type": "thinking.delta", "thinking": "", "fidelity": {"signature": "s"}},
+        {"type": "thinking.done", "thinking": "a", "fidelity": {"signature": "s"}},
+    ]
+    return [*map(delta, items), stop()]
+
+
+@pytest.mark.parametrize("publisher", ["Z.ai", "Anthropic", ".", "a.b.c."])
+def test_a_publisher_with_a_dot_may_be_guessed(publisher: str) -> None:
+    out = list(convert(claude(), "unievent", "gateway", model={"publisher": publisher}))
+    assert check(out, "gateway") == []
+    assert list(convert(out, "gateway", "unievent")) == claude()
+
+
+def test_a_member_that_would_become_a_carry() -> None:
+    group = text_group("a")
+    stream = [beside(group[0], {"member": {"v": 2}}), *group[1:], stop()]
+    with pytest.raises(CarryError, match="'member' is an object"):
+        list(convert(stream, "unievent", "unievent"))
+    assert list(convert(stream, "unievent", "unievent", strict=False)) == [*group, stop()]
+    foreign: list[Event] = [Foreign("unievent", {"event_type": "w", "carry": {"v": 2}}), Finish()]
+    with pytest.raises(CarryError, match="a foreign unit"):
+        list(convert(foreign, "events", "unievent"))
+
+
+@pytest.mark.parametrize("namespace", [None, "", "x"])
+def test_a_state_without_values(namespace: str | None) -> None:
+    events: list[Event] = [Open("text"), Append("x", State(namespace, {})), Close(), Finish()]
+    for via in ("unievent", "gateway"):
+        out = list(convert(events, "events", via))
+        assert check(out, via) == []
+        assert list(convert(out, via, "events")) == events
+
+
+def test_what_comes_after_the_end_marker_is_nothing_however_it_is_cut() -> None:
+    data = b"data: [DONE]\n\n: x\n\n"
+    cuts = ([data], [data[:14], data[14:]])
+    whole, cut = (list(convert(chunks, "unievent-sse", "gateway-sse", errors="encode")) for chunks in cuts)
+    assert whole == cut
+
+
+def test_a_cut_comment_is_no_ping() -> None:
+    assert b"keep-alive" not in b"".join(convert([b": carr"], "unievent-sse", "gateway-sse", errors="encode"))

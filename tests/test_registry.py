@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar
 
 import pytest
@@ -21,7 +21,10 @@ BUILT_IN = [*CODECS, "events-jsonl", "gateway-jsonl", "gateway-sse", "unievent-j
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each test has a registry of its own."""
+    """Each test has a registry of its own, and no codec but the built-in ones is installed."""
+    monkeypatch.setattr(
+        registry, "entry_points", lambda *, group: [e for e in entry_points(group=group) if e.name in CODECS]
+    )
     monkeypatch.setattr(registry, "_registered", {})
     monkeypatch.setattr(registry, "_found", None)
     yield

@@ -206,7 +206,7 @@ def test_done_ends_and_is_no_unit() -> None:
 
 def test_done_with_a_comment_and_comments_after_it() -> None:
     data = b": x\ndata: [DONE]\n\n: y\n\ndata: [DONE]\n\n"
-    assert frames(data) == Read([Frame(None, 0, None, (), 1), Frame(None, 18, None, (), 1)], None, True)
+    assert frames(data) == Read([Frame(None, 0, None, (), 1)], None, True)
 
 
 @pytest.mark.parametrize("text", [b" [DONE]", b"[DONE] ", b"[done]", b'"[DONE]"', b"[DO"])
@@ -221,7 +221,7 @@ def test_done_is_data_where_the_format_has_no_end_marker() -> None:
 def test_a_unit_after_done() -> None:
     found = frames(b"data: a\n\ndata: [DONE]\n\n: x\n\ndata: b\n\ndata: c\n\n")
     assert found.error == ("GrammarError", "a unit after the end marker", 28)
-    assert [frame.data for frame in found.frames] == [b"a", None]
+    assert [frame.data for frame in found.frames] == [b"a"]
 
 
 # ---- UTF-8 ------------------------------------------------------------------------------------

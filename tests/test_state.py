@@ -215,7 +215,7 @@ def test_the_model_option_fills_in_what_nobody_knows(model: Object) -> None:
     """But at home, where nothing changes."""
     units = [start(model), *thinking("Hm", data=SIGNED), usage(provider="x")]
     option = {"name": "n", "tier": "t", "publisher": "P", "provider": "Q"}
-    filled = {key: option[key] if word == "unknown" else word for key, word in model.items()}
+    filled = option if set(model.values()) == {"unknown"} else model
     assert translated(units, "gateway", "gateway", model=option) == units
     out = chained(units, "gateway", "unievent", "gateway", model=option)
     assert stripped(out, "gateway") == [start(filled), *units[1:]]

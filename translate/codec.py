@@ -181,7 +181,7 @@ class Encoder(ABC):
             return unit, said
         try:
             restored = patch.apply(unit, residue["patch"])
-            if isinstance(restored, dict):
+            if isinstance(restored, dict) and not isinstance(restored.get("carry"), dict):
                 found = self._says(restored, said, meant)
                 if found is not None:
                     return restored, found
@@ -214,7 +214,7 @@ class Encoder(ABC):
             found = self.reread(event.unit)
         except TranslateError:
             found = []
-        if [type(e) for e in found] != [Foreign]:
+        if [type(e) for e in found] != [Foreign] or isinstance(event.unit.get("carry"), dict):
             self.fault("a foreign unit that has a meaning in its own format")
             return
         self.sink.put(event.unit, name, [Foreign(self.name, event.unit)], [event])

@@ -113,7 +113,10 @@ class FrameOpener:
         """The member ``carry`` of a unit, whatever its shape; a member that was in its way is put back."""
         inside = unit["carry"]
         parts.unit = {k: v for k, v in unit.items() if k != "carry"}
-        if "member" in inside:
+        if isinstance(inside.get("member"), dict):
+            # it would be a carry as soon as it is a member again
+            self._fault(CarryError("the carry's 'member' is an object, and so was no unknown member"))
+        elif "member" in inside:
             parts.unit["carry"] = inside["member"]
         limit = self._options.limits.carry
         if isinstance(frame.data, bytes) and len(frame.data) > limit and len(jsontext.dumps(inside)) > limit:

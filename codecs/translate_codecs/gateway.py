@@ -324,8 +324,8 @@ class GatewayEncoder(Encoder):
         self._started = True
         residue: Residue = {NAME: {"synthetic": True}}
         meant = event or Start(model, residue=residue)
-        given = {name: getattr(model, name) or getattr(self.options.model, name) for name in MODEL}
-        self._model = Model(**given)
+        # the option is for a source that knows no model
+        self._model = model if any(getattr(model, name) for name in MODEL) else self.options.model
         value = {"type": "streamStart", "model": model_words(self._model)}
         self._say(value, [Start(known_model(self._model))], [meant], made_up=made_up)
 

@@ -365,7 +365,7 @@ class UniEventEncoder(Encoder):
         # a fragment is reread without what came before it: that is of the .done only
         self._group = None if first else self._so_far(Growth())
         self._grown.add(data)
-        state = State(None, state.values) if state is not None and self._state is None else None
+        state = State(None, state.values) if state is not None and state.values and self._state is None else None
         self._state = self._state or state
         kind = said_kind(head)
         says = head if first or kind != "tool_call" else Open("tool_call")
@@ -514,7 +514,7 @@ class UniEvent(Codec):
             elif type(event) is Append:
                 begun = True
                 grown.add(event.data)
-                if event.state is not None and state is None:
+                if event.state is not None and event.state.values and state is None:
                     # one state is all that an item can say
                     state = event.state.values
             elif type(event) in (Close, Handover) and head is not None:

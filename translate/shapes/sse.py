@@ -174,6 +174,7 @@ class SseReader:
 
     def _dispatch(self, out: list[Frame], *, whole: bool) -> None:
         block, self._block, self._block_size = self._block, [], 0
+        after_end = self.ended
         name: str | None = None
         data: list[bytes] = []
         carries: list[bytes] = []
@@ -201,6 +202,10 @@ class SseReader:
             error = GrammarError("a unit after the end marker", expected="nothing", excerpt=excerpt(text))
             error.offset = self._block_offset
             raise error
+        if after_end:
+            return
+        # the last block may have been cut anywhere, its comments too
+        pings = pings if whole else 0
         if text is not None or carries or pings:
             out.append(Frame(text, self._block_offset, name or None, tuple(carries), pings, whole))
 
