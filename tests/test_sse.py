@@ -330,7 +330,7 @@ def plainly(data: bytes, done: bytes | None) -> list[Frame]:
             names: list[str | None] = [v.decode() for f, v in pairs if f == b"event"]
             parts = [v for f, v in pairs if f == b"data"]
             unit = b"\n".join(parts) if parts and b"\n".join(parts) != done else None
-            pings = len(comments) - len(carries)
+            pings = len(comments) - len(carries) if whole else 0
             if unit is not None or carries or pings:
                 found.append(Frame(unit, offset, (names or [None])[-1] or None, carries, pings, whole))
             block = []
