@@ -184,7 +184,8 @@ def test_a_failed_stream_is_status_1_and_all_before_it_is_written(
     assert file.read_bytes() == out.stdout
 
 
-def test_errors_encode_says_it_in_the_output() -> None:
+def test_errors_encode_says_it_in_the_output(call: Main) -> None:
+    assert call(*TO_GATEWAY, "--errors", "encode", CUT)[0] == 1
     out = run(*TO_GATEWAY, "--errors", "encode", CUT)
     assert out.returncode == 1
     assert b"UpstreamFailure" in out.stderr

@@ -22,12 +22,14 @@ from translate import (
     Finish,
     Foreign,
     GrammarError,
+    Handover,
     Limits,
     Open,
     Options,
     Report,
     Sink,
     State,
+    ToolArgumentsError,
     UnknownFormat,
     check,
     codec,
@@ -40,6 +42,7 @@ from translate.carry import script
 from translate.carry_reader import CarryReader
 from translate.registry import _registered
 from translate.shapes.objects import Objects
+from translate.translator import EventWriter
 
 GATEWAY, UNIEVENT = codec("gateway"), codec("unievent")
 
@@ -314,3 +317,35 @@ def test_what_comes_after_the_end_marker_is_nothing_however_it_is_cut() -> None:
 
 def test_a_cut_comment_is_no_ping() -> None:
     assert b"keep-alive" not in b"".join(convert([b": carr"], "unievent-sse", "gateway-sse", errors="encode"))
+
+
+@pytest.mark.parametrize("raw", ['{"a"', "{}"], ids=["half", "whole"])
+def test_a_call_that_broke_off_at_a_handover_is_never_one_that_runs(raw: str) -> None:
+    events: list[Event] = [Open("tool_call", "1", "f"), Append(raw), Handover(), Finish()]
+    writing = convert(events, "events", "unievent")
+    assert next(writing)["content_items"][0]["type"] == "tool_call.delta"
+    with pytest.raises(ToolArgumentsError, match="broke off at a handover") as caught:
+        next(writing)
+    assert (caught.value.name, caught.value.id, caught.value.raw) == ("f", "1", raw)
+    # where nothing of it was said, it is carried
+    assert list(convert([events[0], *events[2:]], "events", "unievent"))
+
+
+def test_a_unit_with_a_carry_beside_and_one_inside() -> None:
+    unit = json.dumps(beside(stop(), {"other": {}})).encode()
+    stream = sse(b': carry {"other":{}}\ndata: ' + unit)
+    with pytest.raises(CarryError, match="two carries"):
+        list(decode(stream, "unievent-sse"))
+    assert len(list(decode(stream, "unievent-sse", strict=False))) == 1
+
+
+def test_a_report_keeps_so_much_and_counts_all() -> None:
+    report = Report(limit=2)
+    list(convert([*text_group(*"abc"), stop()], "unievent", "gateway", report=report))
+    assert len(report.losses) == 2
+    assert report.counts["losses", "unievent residue"] == 5
+
+
+def test_an_event_rereads_as_itself() -> None:
+    encoder = EventWriter("events-jsonl")._writing._encoder
+    assert encoder.reread({"event": "close"}) == [Close()]
