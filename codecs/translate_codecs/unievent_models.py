@@ -5,11 +5,30 @@ Unknown members are kept. ``Unit`` is any unit; one of an unknown event type or 
 
 from __future__ import annotations
 
+import base64
 from typing import Annotated, Any, Literal
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    RootModel,
+    StrictBytes,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+)
 
-Number = StrictInt | Annotated[float, Field(strict=True)]
+
+def _base64(text: str) -> str:
+    base64.b64decode(text, validate=True)
+    return text
+
+
+Number = StrictInt | StrictFloat
 
 
 class Open(BaseModel):
@@ -19,7 +38,7 @@ class Open(BaseModel):
 
 
 Fidelity = dict[str, Any] | None
-Data = bytes | Annotated[Base64Bytes, Field(strict=False)]
+Data = StrictBytes | Annotated[StrictStr, AfterValidator(_base64)]
 
 
 class TextItem(Open):
