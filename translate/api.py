@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from . import jsontext
 from .codec import Options
-from .errors import TranslateError, UpstreamFailure
+from .errors import TranslateError
 from .event_json import to_json
 from .events import Event, Failure, JsonObject
 from .limits import Limits
@@ -16,7 +16,7 @@ from .registry import codec as find_codec
 from .registry import resolve
 from .source import Source
 from .streams import AsyncStream, Stream
-from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
+from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options, reported
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
@@ -185,7 +185,7 @@ async def _aassemble(reading: AsyncStream[Event], src: str, assembled: Callable[
 
 def _no_failure(event: Event, src: str) -> Event:
     if type(event) is Failure:
-        error = UpstreamFailure(event.code, event.message, event.kind, event.details)
+        error = reported(event)
         error.locate(format=src)
         raise error
     return event

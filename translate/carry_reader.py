@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .carry import RESERVED, VERSION, Pieces, bare, join
 from .errors import CarryError, DecodeError
-from .event_json import from_members, members
+from .event_json import from_members, members, read_state, take_data
 from .events import (
     EVENTS,
     NAMES,
@@ -204,13 +204,13 @@ class CarryReader:
             raise CarryError("a length in the carry is no integer")
         said = cursor.append(0 if _spelled_out(entry) else length)
         if _spelled_out(entry):
-            data = getattr(from_members("append", {k: v for k, v in entry.items() if k in _DATA}), "data")  # noqa: B009
+            data = take_data({k: v for k, v in entry.items() if k in _DATA})
             cursor.used = cursor.whole.size
         else:
             data = cursor.take(length)
         state = said.state
         if "state" in entry:
-            state = getattr(from_members("append", {"text": "", "state": entry["state"]}), "state")  # noqa: B009
+            state = read_state(entry["state"])
         elif "namespace" in entry:
             if state is None or not isinstance(entry["namespace"], (str, type(None))):
                 raise CarryError("the carry names the issuer of a state that the unit does not hold")

@@ -20,6 +20,7 @@ from .events import (
     REASONS,
     Annotate,
     Append,
+    Data,
     Event,
     Finish,
     JsonObject,
@@ -100,7 +101,7 @@ def from_members(name: str, given: JsonObject) -> Event:
     if residue is not None and not (isinstance(residue, dict) and all(isinstance(v, dict) for v in residue.values())):
         raise _wrong(name, "residue", "an object of objects")
     if name == "append":
-        event: Event = Append(_data(given), _state(given.pop("state", None)))
+        event: Event = Append(take_data(given), read_state(given.pop("state", None)))
     elif name == "finish":
         reason = Reason(_word(given.pop("reason", "unknown")), _text("finish", "raw", given.pop("raw", None)))
         event = Finish(_counts(given.pop("usage", {})), reason)
@@ -196,7 +197,8 @@ def _word(value: Any) -> Any:
     return value
 
 
-def _state(value: Any) -> State | None:
+def read_state(value: Any) -> State | None:
+    """A state from its JSON form; ``null`` is none."""
     if value is None:
         return None
     if not isinstance(value, dict) or not set(value) <= {"namespace", "values"}:
@@ -206,13 +208,15 @@ def _state(value: Any) -> State | None:
     )
 
 
-def _data(given: JsonObject) -> Any:
-    found = [key for key in ("text", "bytes", "vector") if key in given]
+def take_data(given: JsonObject) -> Data:
+    """Take the one of ``text``, ``bytes`` and ``vector`` that is among the members."""
+    found = [key for key in ("text", "bytes", "vector") if given.get(key) is not None]
     if len(found) != 1:
         raise DecodeError(f"an append has {len(found)} of its data members", expected="one of text, bytes, vector")
     value = given.pop(found[0])
     if found[0] == "text":
-        return _text("append", "text", value)
+        text: str = _text("append", "text", value)
+        return text
     if found[0] == "vector":
         if not isinstance(value, list) or not all(type(x) in (int, float, Beyond) for x in value):
             raise _wrong("append", "vector", "a list of numbers", value)

@@ -78,7 +78,7 @@ def loads(raw: bytes, nesting: int = NESTING) -> Any:
     """
     if raw.count(b"[") + raw.count(b"{") > nesting:
         check_nesting(raw, nesting)
-    if _LONG.search(raw) is None:
+    if not doubtful(raw):
         try:
             return orjson.loads(raw)
         except orjson.JSONDecodeError:

@@ -59,31 +59,28 @@ class Source:
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
-        frames: list[Frame] = []
-        try:
-            self._reader.feed(chunk, frames)
-        except TranslateError as error:
-            self._take(frames)
-            self._locate(error, self._unit + 1)
-            raise
-        self._take(frames)
+        self._read(self._reader.feed, chunk)
 
     def close(self) -> None:
         """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
-        frames: list[Frame] = []
-        try:
-            self._reader.close(frames)
-        except TranslateError as error:
-            self._take(frames)
-            self._locate(error, self._unit + 1)
-            raise
-        self._take(frames)
+        self._read(self._reader.close)
         last = self._decoder.close()
         if last:
             self._check(last)
             self._emit(last)
         if not self.ended:
             raise self._truncated()
+
+    def _read(self, read: Callable[..., None], *chunk: Chunk) -> None:
+        frames: list[Frame] = []
+        try:
+            read(*chunk, frames)
+        except TranslateError as error:
+            # what was read before comes first
+            self._take(frames)
+            self._locate(error, self._unit + 1)
+            raise
+        self._take(frames)
 
     def _truncated(self) -> TruncatedStream:
         error = TruncatedStream("the input ended without a terminal unit")

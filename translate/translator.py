@@ -77,7 +77,7 @@ class Writing:
                 continue
             event = events[at]
             if stop_at_failure and type(event) is Failure:
-                raise UpstreamFailure(event.code, event.message, event.kind, event.details)
+                raise reported(event)
             self.encode(event)
             at += 1
 
@@ -218,7 +218,7 @@ class Translator(Machine):
         self._writing.encode_all(events, stop_at_failure=self._raise_errors)
         last = events[-1] if events else None
         if type(last) is Failure:
-            self.failure = UpstreamFailure(last.code, last.message, last.kind, last.details)
+            self.failure = reported(last)
             self.failure.locate(format=self._format, unit=self._options.unit)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
@@ -233,9 +233,14 @@ class Translator(Machine):
                 error = raised
         if isinstance(error, TranslateError):
             error.pending = list(self._writing.sink.pending)
-            reported = isinstance(error, UpstreamFailure)
-            error.locate(format=self._format if reported else self._writing.format, unit=max(self._options.unit, 0))
+            of_source = isinstance(error, UpstreamFailure)
+            error.locate(format=self._format if of_source else self._writing.format, unit=max(self._options.unit, 0))
         return error
+
+
+def reported(failure: Failure) -> UpstreamFailure:
+    """The error that a failure in the stream itself is raised as."""
+    return UpstreamFailure(failure.code, failure.message, failure.kind, failure.details)
 
 
 def failure_of(error: BaseException) -> Failure:

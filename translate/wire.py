@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .carry import join
 from .errors import DecodeError
-from .events import Data, JsonObject, ReasonWord
+from .events import Append, Close, Data, Event, Handover, JsonObject, Open, ReasonWord, State
 
 _FOLD = 1024
 _TYPES: dict[type, str] = {
@@ -31,6 +32,39 @@ _WORDS: dict[str, ReasonWord] = {
     "tooluse": "tool_call",
     "functioncall": "tool_call",
 }
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of an assembled message. ``states`` in the order they came; ``begun``: it has a fragment, if empty."""
+
+    head: Open
+    data: Data
+    states: list[State]
+    begun: bool
+
+
+def parts(events: Iterable[Event]) -> Iterator[Part | Event]:
+    """The parts that events add up to, each at its end, and in between the events that are of no part.
+
+    A part that a handover ended is one too, but for half a call.
+    """
+    head: Open | None = None
+    grown, states, begun = Growth(), list[State](), False
+    for event in events:
+        if type(event) is Open:
+            head, grown, states, begun = event, Growth(), [], False
+        elif type(event) is Append:
+            begun = True
+            grown.add(event.data)
+            if event.state is not None:
+                states.append(event.state)
+        elif type(event) in (Close, Handover) and head is not None:
+            if type(event) is Close or head.kind != "tool_call":
+                yield Part(head, grown.join(), states, begun or type(event) is Close)
+            head = None
+        else:
+            yield event
 
 
 def reason_word(raw: str) -> ReasonWord:

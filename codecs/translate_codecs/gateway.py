@@ -52,7 +52,7 @@ from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Growth, member, optional
+from translate.wire import Growth, Part, member, optional, parts
 
 from . import gateway_models
 from .gateway_units import (
@@ -503,20 +503,16 @@ class Gateway(Codec):
     def assemble(self, events: Iterable[Event]) -> list[JsonObject]:
         """The ``messages`` that the unary route would have returned: ``thinking``, ``content``, ``toolCall``."""
         messages: list[JsonObject] = []
-        head: Open | None = None
-        grown, state, model = Growth(), dict[str, Any](), Model()
-        for event in events:
-            if type(event) is Start:
-                model = event.model
-            elif type(event) is Open:
-                head, grown, state = event, Growth(), {}
-            elif type(event) is Append:
-                grown.add(event.data)
-                state |= state_data(event.state, guessed_issuer(model)) or {}
-            elif type(event) in (Close, Handover) and head is not None:
-                if self.sayable(head) and (type(event) is Close or head.kind != "tool_call"):
-                    messages.append(assembled(head, grown.join(), state))
-                head = None
+        model = Model()
+        for part in parts(events):
+            if isinstance(part, Part):
+                data: JsonObject = {}
+                for state in part.states:
+                    data |= state_data(state, guessed_issuer(model)) or {}
+                if self.sayable(part.head):
+                    messages.append(assembled(part.head, part.data, data))
+            elif type(part) is Start:
+                model = part.model
         return messages
 
     def models(self) -> Mapping[str, type[BaseModel]]:

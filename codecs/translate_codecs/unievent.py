@@ -52,7 +52,7 @@ from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Growth, kind_of, member, optional
+from translate.wire import Growth, Part, kind_of, member, optional, parts
 
 from . import unievent_models
 from .unievent_units import (
@@ -506,31 +506,16 @@ class UniEvent(Codec):
     def assemble(self, events: Iterable[Event]) -> JsonObject:
         """A UniMessage: the ``.done`` items, with the usage and finish reason of the stop event."""
         items: list[JsonObject] = []
-        head: Open | None = None
-        grown, state, begun = Growth(), None, False
-        for event in events:
-            if type(event) is Open:
-                head, grown, state, begun = event, Growth(), None, False
-            elif type(event) is Append:
-                begun = True
-                grown.add(event.data)
-                if event.state is not None and event.state.values and state is None:
-                    # one state is all that an item can say
-                    state = event.state.values
-            elif type(event) in (Close, Handover) and head is not None:
-                # a group that broke before its first fragment was never said
-                if self.sayable(head) and (type(event) is Close or (begun and head.kind != "tool_call")):
-                    items.append(assembled(head, grown.join(), state))
-                head = None
-            elif type(event) is Finish:
-                stop = stop_event(event)
-                usage, reason = stop["usage_metadata"], stop["finish_reason"]
-                return {
-                    "role": "assistant",
-                    "content_items": items,
-                    "usage_metadata": usage,
-                    "finish_reason": reason,
-                }
+        for part in parts(events):
+            if isinstance(part, Part):
+                # one state is all that an item can say, and a group that broke before its first fragment says nothing
+                state = next((state.values for state in part.states if state.values), None)
+                if self.sayable(part.head) and part.begun:
+                    items.append(assembled(part.head, part.data, state))
+            elif type(part) is Finish:
+                stop = stop_event(part)
+                ends = {key: stop[key] for key in ("usage_metadata", "finish_reason")}
+                return {"role": "assistant", "content_items": items, **ends}
         raise GrammarError("the events have no finish", expected="finish")
 
     def models(self) -> Mapping[str, type[BaseModel]]:
