@@ -13,7 +13,7 @@ from .carry_reader import CarryReader
 from .codec import Codec, Options
 from .errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from .events import Event, JsonObject, Ping
-from .framing import FrameOpener
+from .frames import FrameOpener
 from .grammar import ENDED, Grammar
 from .shapes import Chunk, Frame, Shape
 
