@@ -24,11 +24,14 @@ def read(make: Make, chunks: Iterable[Any]) -> Read:
     reader, out = make(), list[Frame]()
     try:
         for chunk in chunks:
-            reader.feed(chunk, out)
-        reader.close(out)
+            # one by one: those before an error are kept
+            for frame in reader.feed(chunk):
+                out.append(frame)
+        for frame in reader.close():
+            out.append(frame)
     except TranslateError as error:
-        return Read([Frame(*f) for f in out], (type(error).__name__, error.what, error.offset), reader.ended)
-    return Read([Frame(*f) for f in out], None, reader.ended)
+        return Read(out, (type(error).__name__, error.what, error.offset), reader.ended)
+    return Read(out, None, reader.ended)
 
 
 def singly(data: bytes) -> list[bytes]:
@@ -59,7 +62,7 @@ def chunks_until_refused(reader: Reader, chunk: bytes) -> int:
     taken = 0
     try:
         for taken in range(100_000):  # noqa: B007
-            reader.feed(chunk, [])
+            list(reader.feed(chunk))
     except LimitExceeded:
         return taken
     raise AssertionError("never refused")

@@ -73,11 +73,11 @@ def test_elements_that_are_no_objects_are_left_to_who_reads_them() -> None:
 
 def test_an_element_is_complete_at_its_closing_bracket() -> None:
     made, out = reader(), list[Frame]()
-    made.feed(b'[{"a":[1]}', out)
+    out += made.feed(b'[{"a":[1]}')
     assert out == [Frame(b'{"a":[1]}', 1)]
-    made.feed(b" ", out)
-    made.feed(b",{", out)
-    made.feed(b"}", out)
+    out += made.feed(b" ")
+    out += made.feed(b",{")
+    out += made.feed(b"}")
     assert out[1:] == [Frame(b"{}", 12)]
 
 
@@ -157,7 +157,7 @@ def test_the_limit_of_a_unit(data: bytes) -> None:
 @pytest.mark.parametrize("more", [b" ", b"x"])
 def test_an_endless_element_is_refused_before_it_is_all_held(head: bytes, more: bytes) -> None:
     made = reader(1000)
-    made.feed(head, [])
+    list(made.feed(head))
     assert chunks_until_refused(made, more * 10) <= 100
 
 

@@ -22,9 +22,8 @@ from tests.hot_streams import (
     unievent_stream,
     without_hot_path,
 )
-from translate import Append, Close, Event, Finish, Limits, Open, Start, State, convert, encode, hot
-from translate.shapes import Frame
-from translate.shapes.lines import Lines
+from translate import Append, Close, Event, Finish, Limits, Open, Start, convert, encode, hot
+from translate.shapes import Cursor, lines, sse
 from translate_codecs import gateway_units, unievent_units
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -107,129 +106,173 @@ def test_the_output_does_not_depend_on_the_cut(data: st.DataObject, sizes: list[
 
 # ---- reading, unit by unit --------------------------------------------------------------------
 
-HOT = unievent_units.HOT["text"]
-LAYOUT = HOT.compact
+TEXT = unievent_units.HOT["text"]
 CONTENT = gateway_units.HOT["content"]
+STAMPED = hot.form_of(TEXT, lines.framing)
+BARE = hot.form_of(CONTENT, sse.framing)
+RIDING = hot.form_of(CONTENT, lines.framing, ("x", "a"))
+SPACED = hot.form_of(TEXT, lines.framing, spaced=True)
+FORMS = [STAMPED, BARE, RIDING, SPACED, hot.form_of(TEXT, sse.framing, hot.SYNTHETIC)]
 
 
-def read(units: list[bytes], which: hot.Hot = HOT, *, beside: tuple[bytes, ...] = (), carry: int = 1000) -> list[Any]:
-    events: list[Event] = []
-    frames = [Frame(unit, carries=beside) for unit in units]
-    texts = hot.read(which, frames, 0, events, residues=True, window=256, carry=carry)
-    assert [event.data for event in events if isinstance(event, Append)] == texts
+def unit(form: hot.Form, inside: bytes, number: bytes = b"5") -> bytes:
+    """One unit, by joining; the writer is not used."""
+    first, second = (number, inside) if form.number_first else (inside, number)
+    return form.head + first + (form.mid + second if form.mid else b"") + form.tail
+
+
+def read(form: hot.Form, units: list[bytes]) -> list[str]:
+    """What is read of units one after another; a lane reads of each by itself no more."""
+    data = b"".join(units)
+    run = form.read(data, 0, len(data))
+    texts = [] if run is None else run.texts
+    assert run is None or (run.size, len(run.bodies)) == (sum(map(len, units[: len(texts)])), len(texts))
+    for one, text in zip(units, [*texts, None], strict=False):
+        lane = hot.Lane(form, form, lambda: 7, 1000, 1000)
+        assert (lane.take(one) is not None) == (text is not None)
+        assert lane.texts == ([] if text is None else [text])
     return texts
 
 
-def unit(hole: bytes, number: bytes = b"5") -> bytes:
-    return LAYOUT.before + hole + (LAYOUT.between or b"") + number + LAYOUT.after
-
-
-def content(hole: bytes) -> bytes:
-    return CONTENT.compact.before + hole + CONTENT.compact.after
-
-
-@pytest.mark.parametrize("make", [unit, content])
-def test_what_is_read_is_what_json_says(make: Any) -> None:
-    which = HOT if make is unit else CONTENT
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_read_is_what_json_says(form: hot.Form) -> None:
     for text in LURES:
         for ascii_only in (True, False):
-            hole = json.dumps(text, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
-            found = read([make(hole), make(hole)], which)
+            inside = json.dumps(text, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")[1:-1]
+            found = read(form, [unit(form, inside)] * 2)
             assert found in ([], [text, text])
-            assert found or "\\" in repr(text) or '"' in text or "\ud83d" <= text <= "\ude00"
+            assert found or "\ud83d" <= text <= "\ude00"
 
 
-HOLES = [b'"', b"a", b"b", b",", b"[", b"]", b"{", b"}", b":", b"\\", b" ", b"1", b'"a"', b'","']
+HOLES = [b'"', b"a", b"b", b",", b"[", b"]", b"{", b"}", b":", b"\\", b" ", b"1", b'"a"', b'","', b"\n", b"\xff"]
 
 
-@given(st.lists(st.lists(st.sampled_from(HOLES), max_size=6).map(b"".join), min_size=1, max_size=4), st.booleans())
+INSIDES = st.lists(st.lists(st.sampled_from(HOLES), max_size=6).map(b"".join), min_size=1, max_size=4)
+
+
+@given(INSIDES, st.sampled_from(FORMS))
 @settings(max_examples=500)
-def test_what_no_parser_takes_is_not_read(holes: list[bytes], stamped: bool) -> None:
+def test_what_no_parser_takes_is_not_read(insides: list[bytes], form: hot.Form) -> None:
     """Pieces that only together are JSON, such as a list that begins in one unit and ends in a later one."""
-    which, make = (HOT, unit) if stamped else (CONTENT, content)
-    units = [make(b'"' + hole + b'"') for hole in holes]
-    texts = read(units, which)
-    for raw, text in zip(units, texts, strict=False):
-        assert is_json(raw)
-        value = json.loads(raw)
-        assert text == (value["content_items"][0]["text"] if stamped else value["value"]["value"])
+    units = [unit(form, inside) for inside in insides]
+    for inside, text in zip(insides, read(form, units), strict=False):
+        assert is_json(b'"' + inside + b'"')
+        assert json.loads(b'"' + inside + b'"') == text
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "holes",
+    "insides",
     [
-        [b'"a",["b"', b'"c"', b'"d"],"e"'],
-        [b'"a",{"b":"c"', b'"d":"e"', b'"f":"g"},"h"'],
-        [b'"a","', b'","b"'],
-        [b'"a","b"', b'"c'],
-        [b'"a"],["b"'],
-        [b'"', b'"'],
-        [b'"\\"'],
-        [b'""a'],
-        [b' "a"'],
+        [b'a",["b', b"c", b'd"],"e'],
+        [b'a",{"b":"c', b'd":"e', b'f":"g"},"h'],
+        [b'a",', b',"b'],
+        [b'a","b', b"c"],
+        [b'a"],["b'],
+        [b"\\"],
+        [b'"a'],
+        [b"\\x"],
+        [b"\\u00g0"],
+        [b"\\ud83d"],
+        [b"\\ude00\\ud83d"],
+        [b"a\tb"],
+        [b"\xff"],
+        [b"\xed\xa0\x80"],
     ],
 )
-def test_pieces_that_are_no_strings(holes: list[bytes]) -> None:
-    assert read([unit(hole) for hole in holes]) == []
-    assert read([content(hole) for hole in holes], CONTENT) == []
+def test_pieces_that_are_no_strings(form: hot.Form, insides: list[bytes]) -> None:
+    assert read(form, [unit(form, inside) for inside in insides]) == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_comes_before_a_piece_that_is_not_utf8_is_read(form: hot.Form) -> None:
+    assert read(form, [unit(form, inside) for inside in (b"a", "é".encode(), b"\xe9", b"b")]) == ["a", "é"]
 
 
 @pytest.mark.parametrize(
-    "number", [b"", b"05", b"00", b"-5", b"+5", b"5.0", b"5e1", b" 5", b"5 ", b"null", b'"5"', b"9" * 20, "٣".encode()]
+    "number", [b"", b"05", b"00", b"-5", b"+5", b"5.0", b"5e1", b" 5", b"5 ", b"null", b'"5"', b"9" * 19, "٣".encode()]
 )
 def test_numbers_that_are_no_plain_integers(number: bytes) -> None:
-    assert read([unit(b'"a"', number)]) == []
-    # nor is one among others read by its neighbours
-    assert read([unit(b'"a"', b"5"), unit(b'"b"', number)]) in ([], ["a"])
+    for form in (STAMPED, RIDING):
+        assert read(form, [unit(form, b"a", number)]) == []
+        # nor is one among others read by its neighbours
+        assert read(form, [unit(form, b"a"), unit(form, b"b", number)]) == ["a"]
 
 
 def test_integers_are_exact() -> None:
-    events: list[Event] = []
-    for number in (b"0", b"9007199254740993", b"9223372036854775807", b"18446744073709551615"):
-        hot.read(HOT, [Frame(unit(b'"a"', number))], 0, events, residues=True, window=9, carry=9)
-        assert events.pop() == Append("a", None, {"unievent": {"at": int(number)}})
+    for number in (b"0", b"9007199254740993", b"999999999999999999"):
+        data = unit(STAMPED, b"a", number)
+        run = STAMPED.read(data, 0, len(data))
+        assert run is not None
+        assert run.events() == [Append("a", None, {"unievent": {"at": int(number)}})]
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        Frame({"a": 1}),
-        Frame(None),
-        Frame(unit(b'"a"'), pings=1),
-        Frame(unit(b'"a"'), whole=False),
-        Frame(unit(b'"a"'), name="x"),
-        Frame(unit(b'"a"')[:-1]),
-        Frame(unit(b'"a"') + b" "),
-        Frame(LAYOUT.before),
-        Frame(b""),
-        Frame(b"{}"),
-        Frame(unit(b'"a"').replace(b"null", b"NULL")),
-        Frame(unit(b'"a"'), carries=(b'{"x":{"a":1}}', b'{"x":{"a":1}}')),
-    ],
-)
-def test_frames_that_are_not_hot(frame: Frame) -> None:
-    plain = Frame(unit(b'"a"'))
-    assert hot.read(HOT, [frame], 0, [], residues=True, window=9, carry=99) == []
-    assert hot.read(HOT, [plain, frame, plain], 0, [], residues=True, window=9, carry=99) in ([], ["a"])
+def test_units_that_are_not_hot() -> None:
+    whole = unit(STAMPED, b"a")
+    odd = [whole[:-1], b" " + whole, whole.replace(b"null", b"NULL"), whole[:-1] + b"\r\n"]
+    for other in (*odd, b"{}", STAMPED.head, b"\n", unit(SPACED, b"a")):
+        assert read(STAMPED, [other]) == []
+        assert read(STAMPED, [whole, other, whole]) == ["a"]
+    # a quote that ends what is before the text does not begin what is after it
+    assert read(BARE, [BARE.head[:-1] + BARE.tail]) == []
+
+
+def reader(limits: Limits | None = None) -> hot.HotReader:
+    return hot.HotReader(sse.framing, limits or Limits())
+
+
+def at_hand(data: bytes) -> Cursor:
+    cursor = Cursor()
+    cursor.turn(data)
+    return cursor
 
 
 def test_a_window_is_kept() -> None:
-    frames = [Frame(unit(b'"a"'))] * 9
-    assert len(hot.read(HOT, frames, 2, [], residues=False, window=4, carry=9)) == 4
-    assert len(hot.read(HOT, frames, 7, [], residues=False, window=4, carry=9)) == 2
+    whole = unit(BARE, b"a")
+    cursor = at_hand(whole * 9)
+    run = reader(Limits(unit=len(whole) * 4 + 5)).read(CONTENT, cursor, trusted=True)
+    assert run is not None
+    assert (len(run.texts), cursor.at) == (4, len(whole) * 4)
+    assert reader(Limits(unit=len(whole) - 1)).read(CONTENT, cursor, trusted=True) is None
+    assert reader().read(CONTENT, at_hand(unit(BARE, b"a" * hot.WINDOW)), trusted=True) is None
 
 
-def test_a_carry_over_the_limit_is_left_to_the_general_way() -> None:
-    assert read([unit(b'"a"')], beside=(b'{"x":{"a":1}}',), carry=13) == ["a"]
-    assert read([unit(b'"a"')], beside=(b'{"x":{"a":1}}',), carry=12) == []
+def carried(carry: bytes, form: hot.Form = BARE) -> bytes:
+    return b": carry " + carry + b"\n" + unit(form, b"a")
 
 
-PLAIN = b'{"x":{"a":1}}'
-ODD_CARRIES = [
-    *((PLAIN, b'{"y":{"a":1}}'), (PLAIN, b'{"x":{"a":1}} '), (PLAIN, b'{"x":{"a":01}}'), (PLAIN, b'{"x":{"a":1}}}')),
-    *((b'{"synthetic":true}', PLAIN), (b'{"v":{"a":1}}', PLAIN), (b'{"unievent":{"a":1}}', PLAIN)),
-    *((b'{"x":{"synthetic":1}}', PLAIN), (b"{}", PLAIN), (b'{"x":{"a":"1"}}', PLAIN), (b'{"x":{"a":-1}}', PLAIN)),
-]
+def test_a_carry_is_read_where_carries_are() -> None:
+    whole = carried(b'{"x":{"a":1}}')
+    assert reader().read(CONTENT, at_hand(whole), trusted=False) is None
+    run = reader().read(CONTENT, at_hand(whole), trusted=True)
+    assert run is not None
+    assert run.events() == [Append("a", None, {"x": {"a": 1}})]
+    # what might pass the limit is left to the general way
+    size = len(b'{"x":{"a":}}') + hot.DIGITS
+    assert reader(Limits(carry=size - 1)).read(CONTENT, at_hand(whole), trusted=True) is None
+    assert reader(Limits(carry=size)).read(CONTENT, at_hand(whole), trusted=True) is not None
+
+
+@pytest.mark.parametrize(
+    "carry",
+    [
+        *(b'{"synthetic":true}', b'{"v":{"a":1}}', b'{"before":{"a":1}}', b'{"gateway":{"a":1}}'),
+        *(b"{}", b'{"x":{"a":"1"}}', b'{"x":{"a":-1}}', b'{"x":{"a":01}}', b'{"x":{"synthetic":1}}'),
+        *(b'{"x":{"a":1}} ', b'{"x":{"a":1}}}', b'{"x":{"a":1,"b":2}}'),
+    ],
+)
+def test_carries_that_are_not_plain(carry: bytes) -> None:
+    assert reader().read(CONTENT, at_hand(carried(carry)), trusted=True) is None
+
+
+def test_a_stamp_that_was_made_up() -> None:
+    form = hot.form_of(TEXT, sse.framing)
+    run = reader().read(TEXT, at_hand(carried(b'{"synthetic":true}', form)), trusted=True)
+    assert run is not None
+    assert run.events() == [Append("a", None, {"unievent": {"at": 5, "synthetic": True}})]
+    # two numbers are more than a form has holes for
+    assert reader().read(TEXT, at_hand(carried(b'{"x":{"a":1}}', form)), trusted=True) is None
+
 
 # ---- writing ----------------------------------------------------------------------------------
 
@@ -309,72 +352,54 @@ def test_a_clock_is_asked_once_a_unit() -> None:
     assert [json.loads(line)["created_at"] for line in found.splitlines()] == list(range(1, len(asked) + 1))
 
 
-def test_the_hot_path_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else all of the above is about nothing."""
+@pytest.mark.parametrize("size", [1 << 20, None])
+def test_the_hot_path_is_taken(monkeypatch: pytest.MonkeyPatch, size: int | None) -> None:
+    """Else all of the above is about nothing. ``size``: of the chunks; ``None`` for one unit a chunk."""
     data = (EXAMPLES / "claude-turn.unievent.sse").read_bytes()
-    counts = {"read": 0, "written": 0}
-    reading, writing = hot.read, hot.HotWriter.write
+    counts = {"read": 0, "written": 0, "lane": 0}
+    reading, writing, passing = hot.HotReader.read, hot.HotWriter.write, hot.Lane.take
 
-    def counted_read(*args: Any, **options: Any) -> list[str]:
-        texts = reading(*args, **options)
-        counts["read"] += len(texts)
-        return texts
+    def counted_read(self: hot.HotReader, *args: Any, **options: Any) -> hot.Run | None:
+        run = reading(self, *args, **options)
+        counts["read"] += 0 if run is None else len(run.texts)
+        return run
 
-    def counted_write(self: hot.HotWriter, *args: Any, **options: Any) -> list[str]:
-        texts = writing(self, *args, **options)
-        counts["written"] += len(texts)
-        return texts
+    def counted_write(self: hot.HotWriter, form: hot.Form, run: hot.Run) -> bytes:
+        counts["written"] += len(run.texts)
+        return writing(self, form, run)
 
-    monkeypatch.setattr(hot, "read", counted_read)
+    def counted_take(self: hot.Lane, chunk: Any) -> bytes | None:
+        unit = passing(self, chunk)
+        counts["lane"] += unit is not None
+        return unit
+
+    monkeypatch.setattr(hot.HotReader, "read", counted_read)
     monkeypatch.setattr(hot.HotWriter, "write", counted_write)
-    out = b"".join(convert([data], "unievent-sse", "gateway-sse"))
+    monkeypatch.setattr(hot.Lane, "take", counted_take)
+
+    def chunks(whole: bytes) -> list[bytes]:
+        return [whole] if size else [block + b"\n\n" for block in whole.split(b"\n\n")[:-1]]
+
     units = data.count(b'.delta"')
-    assert counts["read"] > units * 0.8
-    assert counts["written"] > units * 0.6
+    out = b"".join(convert(chunks(data), "unievent-sse", "gateway-sse"))
+    assert counts["read"] + counts["lane"] > units * 0.8
+    assert counts["written"] + counts["lane"] > units * 0.6
+    assert (counts["lane"] > units * 0.5) == (size is None)
     before = dict(counts)
-    list(convert([out], "gateway-sse", "unievent-sse"))
-    assert counts["read"] - before["read"] > units * 0.6
+    list(convert(chunks(out), "gateway-sse", "unievent-sse"))
+    assert counts["read"] + counts["lane"] - before["read"] - before["lane"] > units * 0.6
     with without_hot_path():
         before = dict(counts)
-        list(convert([data], "unievent-sse", "gateway-sse"))
+        list(convert(chunks(data), "unievent-sse", "gateway-sse"))
         assert counts == before
 
 
 @pytest.mark.parametrize("odd", [b"5.5", b"7"])
 def test_short_runs_in_a_large_chunk_take_linear_time(odd: bytes) -> None:
-    blocks = [b"data: " + unit(b'"a"', odd if i % 2 else b"5") + b"\n\n" for i in range(20_000)]
+    form = hot.form_of(TEXT, sse.framing)
+    blocks = [unit(form, b"a", odd if i % 2 else b"5") for i in range(20_000)]
     began = time.perf_counter()
     found = same_both_ways([b"".join(blocks)], "unievent-sse", "gateway-sse")
     assert found.error is not None
     assert found.error[0] == "TruncatedStream"
     assert time.perf_counter() - began < 40
-
-
-@pytest.mark.parametrize(
-    ("carries", "residues"),
-    [
-        ([b'{"synthetic":true}'] * 2, [{"unievent": {"at": 5, "synthetic": True}}] * 2),
-        ([PLAIN, b'{"x":{"a":2}}'], [{"unievent": {"at": 5}, "x": {"a": n}} for n in (1, 2)]),
-        *(([first, second], []) for first, second in ODD_CARRIES),
-    ],
-)
-def test_carries(carries: list[bytes], residues: list[Any]) -> None:
-    events: list[Event] = []
-    frames = [Frame(unit(b'"a"'), carries=(carry,)) for carry in carries]
-    texts = hot.read(HOT, frames, 0, events, residues=True, window=9, carry=99)
-    assert [event.residue for event in events] == residues
-    assert len(texts) == len(residues)
-    # members are in the order of the general way
-    assert [list(event.residue or {}) for event in events] == [list(residue) for residue in residues]
-
-
-def test_fragments_that_stop_a_run() -> None:
-    state = State(None, {"a": 1})
-    for stop in (Close(), Append("b", state), Append("b", None, {"unievent": {"at": 5}})):
-        out: list[bytes] = []
-        events: list[Event] = [Append("a"), stop]
-        framing = Lines().writer().framing
-        assert hot.HotWriter(framing, True, lambda: 7).write(HOT, events, 0, out, first=False) == ["a"]
-    for stop in (Append("b"), Append("b", None, {"x": {}})):
-        events = [Append("a", None, {"unievent": {"at": 5}}), stop]
-        assert hot.HotWriter(framing, True, lambda: 7).write(HOT, events, 0, out, first=False) == ["a"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.feeding import Read, chunks_until_refused, limits, read, read_all_ways, singly
 from translate import Limits
-from translate.shapes import Frame
+from translate.shapes import Cursor, Frame
 from translate.shapes import sse as sse_shape
 from translate.shapes.sse import LineBuffer, Sse, SseReader
 
@@ -62,7 +62,7 @@ def test_a_crlf_that_straddles_chunks_is_one_line_end() -> None:
 
 def test_a_cr_at_the_end_of_a_chunk_dispatches_at_once() -> None:
     out: list[Frame] = []
-    reader().feed(b"data: a\r\r", out)
+    out += reader().feed(b"data: a\r\r")
     assert [frame[0] for frame in out] == [b"a"]
 
 
@@ -287,13 +287,13 @@ def test_a_block_of_many_lines_in_small_chunks() -> None:
 def test_what_is_read_again_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The short beginning of a block is read again with each chunk: never more than so much of it."""
     seen: list[int] = []
-    plain = SseReader._plain_blocks
+    turn = Cursor.turn
 
-    def counting(self: SseReader, data: bytes, out: list[Frame]) -> bytes:
+    def counting(self: Cursor, data: bytes) -> None:
         seen.append(len(data))
-        return plain(self, data, out)
+        turn(self, data)
 
-    monkeypatch.setattr(SseReader, "_plain_blocks", counting)
+    monkeypatch.setattr(Cursor, "turn", counting)
     read(reader, singly(b"data: " + b"x" * 20_000 + b"\n\ndata: a\n\n"))
     assert max(seen) <= sse_shape._KEEP + 1
 

@@ -17,8 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import jsontext
 from .event_json import data_member, members
@@ -29,11 +28,10 @@ from .events import (
     Data,
     Event,
     JsonObject,
+    Open,
     State,
+    with_residue,
 )
-
-if TYPE_CHECKING:
-    pass
 
 VERSION = 1
 RESERVED = frozenset({"v", "synthetic", "events", "before", "member"})
@@ -76,7 +74,7 @@ def join(pieces: Sequence[Data]) -> Data:
 
 def bare(event: Event) -> Event:
     """The event without its residue."""
-    return event if event.residue is None else replace(event, residue=None)
+    return event if event.residue is None else with_residue(event, None)
 
 
 def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up: bool) -> JsonObject:
@@ -136,6 +134,8 @@ def same_event(a: Event, b: Event) -> bool:
         return False
     if type(a) is Append and type(b) is Append:
         return jsontext.same(a.data, b.data) and not _state_change(a.state, b.state)
+    if type(a) is Open and type(b) is Open and a.kind == b.kind and a.id == b.id and a.name == b.name:
+        return a.mime_type == b.mime_type or jsontext.same(a.mime_type, b.mime_type)
     return type(a) is Close or jsontext.same(members(a), members(b))
 
 

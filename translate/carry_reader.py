@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from .events import (
     Residue,
     Start,
     State,
+    with_residue,
 )
 
 if TYPE_CHECKING:
@@ -121,24 +121,23 @@ class CarryReader:
 
     def ahead(self, carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
+        self._begin(carry)
         out: list[Event] = []
-        with self._reading(carry):
-            for held in _list(carry.get("before", []), "before"):
-                if not isinstance(held, dict):
-                    raise CarryError("an entry of 'before' is no object")
-                out += self._events([], held)
+        for held in _list(carry.get("before", []), "before"):
+            if not isinstance(held, dict):
+                raise CarryError("an entry of 'before' is no object")
+            out += self._events([], held)
         return out
 
     def read(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events meant by a unit that says ``said``. Raises :class:`CarryError`; then ``said`` stands."""
-        with self._reading(carry):
-            events = self._events(said, carry)
+        self._begin(carry)
+        events = self._events(said, carry)
         if "events" not in carry:
             self.native(events)
         return events
 
-    @contextmanager
-    def _reading(self, carry: JsonObject) -> Iterator[None]:
+    def _begin(self, carry: JsonObject) -> None:
         version = carry.get("v", VERSION)
         if version != VERSION or isinstance(version, bool):
             self._foreign_version = True
@@ -146,14 +145,16 @@ class CarryReader:
         if self._foreign_version:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
-        try:
-            yield
-        except DecodeError as error:
-            raise CarryError(f"the carry holds a malformed event: {error.what}", expected=error.expected) from None
 
     def _events(self, said: list[Event], carry: JsonObject) -> list[Event]:
         own = self._codec.name
-        events = self._script(said, carry["events"]) if "events" in carry else [replace(event) for event in said]
+        if "events" in carry:
+            try:
+                events = self._script(said, carry["events"])
+            except DecodeError as error:
+                raise CarryError(f"the carry holds a malformed event: {error.what}", expected=error.expected) from None
+        else:
+            events = [with_residue(event, event.residue) for event in said]
         native = said[0].residue if said else None
         if native and events:
             events[0].residue = {**native, **(events[0].residue or {})}

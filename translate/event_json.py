@@ -15,6 +15,7 @@ from typing import Any
 from .errors import DecodeError
 from .events import (
     EVENTS,
+    FIELDS,
     NAMES,
     PART_KINDS,
     REASONS,
@@ -32,7 +33,7 @@ from .events import (
 from .jsontext import Beyond
 
 _MEMBERS: dict[str, frozenset[str]] = {
-    **{name: frozenset(f.name for f in fields(cls)) for name, cls in EVENTS.items()},
+    **{name: frozenset({*FIELDS[cls], "residue"}) for name, cls in EVENTS.items()},
     "append": frozenset({"text", "bytes", "vector", "state", "residue"}),
     "finish": frozenset({"usage", "reason", "raw", "residue"}),
 }
@@ -49,20 +50,20 @@ def to_json(event: Event) -> JsonObject:
 def members(event: Event) -> JsonObject:
     """The event's own members, without its name and its residue."""
     out: JsonObject = {}
-    for f in fields(event):
-        value = getattr(event, f.name)
-        if f.name == "residue" or (value is None and (type(event) is not Annotate or f.name != "data")):
+    for name in FIELDS[type(event)]:
+        value = getattr(event, name)
+        if value is None and (type(event) is not Annotate or name != "data"):
             continue
-        if f.name == "data" and type(event) is Append:
+        if name == "data" and type(event) is Append:
             out |= data_member(value)
         elif isinstance(value, Reason):
             out["reason"] = value.word
             if value.raw is not None:
                 out["raw"] = value.raw
         elif isinstance(value, (Model, TokenCounts, State)):
-            out[f.name] = _known(value)
+            out[name] = _known(value)
         else:
-            out[f.name] = value
+            out[name] = value
     return out
 
 
@@ -76,7 +77,7 @@ def data_member(data: Any) -> JsonObject:
 
 
 def _known(value: Model | TokenCounts | State) -> JsonObject:
-    pairs = ((f.name, getattr(value, f.name)) for f in fields(value))
+    pairs = ((name, getattr(value, name)) for name in FIELDS[type(value)])
     return {name: v for name, v in pairs if v is not None and not (name == "other" and v == {})}
 
 

@@ -13,7 +13,7 @@ with the member ``"synthetic": true`` was made up by that codec: it says it agai
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -192,6 +192,17 @@ Event: TypeAlias = (
 EVENTS: dict[str, type[Event]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 """Name of an event in its JSON form → its class."""
 NAMES: dict[type, str] = {cls: name for name, cls in EVENTS.items()}
+FIELDS: dict[type, tuple[str, ...]] = {
+    cls: tuple(f.name for f in fields(cls) if f.name != "residue")
+    for cls in (*EVENTS.values(), Model, TokenCounts, State)
+}
+"""The members of an event but for its residue, and of what events hold, in order."""
+
+
+def with_residue(event: Event, residue: Residue | None) -> Event:
+    """A copy with another residue."""
+    cls: Any = type(event)
+    return cls(*[getattr(event, name) for name in FIELDS[cls]], residue)  # type: ignore[no-any-return]
 
 
 def is_synthetic(event: Event, codec: str) -> bool:

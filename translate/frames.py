@@ -39,7 +39,7 @@ class FrameOpener:
         if unit is None and not frame.whole:
             # a carry in an unfinished block speaks for a unit that never came
             return Parts(None, None, frame.pings)
-        carry, comments = self._beside(frame)
+        carry, comments = self._beside(frame) if frame.carries else (None, 0)
         parts = Parts(unit, carry, frame.pings + comments)
         if unit is not None and isinstance(unit.get("carry"), dict):
             self._take_inside(parts, unit, frame)
@@ -96,6 +96,8 @@ class FrameOpener:
                 continue
             if not isinstance(value, dict):
                 comments += 1
+            elif b"$" not in text:
+                found.append(value)
             elif (carry := self._exact(value)) is not None:
                 found.append(carry)
         if len(found) > 1:

@@ -1,50 +1,59 @@
 """The hot path: runs of text fragments, which are nearly all of a stream, read and written by their holes alone.
 
-1. In a run, a writer's units differ in one text and at most one number. A :class:`Hot` is such a unit with those holes;
-   its *layout* is the bytes around them, in the two spellings that JSON writers use (compact, and one space after
-   each colon and comma).
-2. A unit that has a layout's bytes around one JSON string and one run of digits is that unit: reading the holes is
-   reading the unit. Anything else goes the general way, which reads all; so does a carry that is more than residues.
-3. Codecs only say which unit is hot now (``hot``) and are told what grew (``grow``). The loops are here, and they
-   never raise: they stop where the general way has to look.
+1. In a run, a writer's units differ in one text and at most one number. A :class:`Hot` is such a unit with those
+   holes, and a :class:`Form` is the bytes around them, frame and carry included. There is a form for each spelling that
+   JSON writers use (compact, and one space after each colon and comma) and for each kind of plain carry.
+2. Bytes that are a form around the inside of one JSON string and one run of digits are that unit: reading the holes
+   is reading the unit. A run is written by joining what fills the holes with what stands between.
+3. What a form cannot read or write goes the general way, which reads and writes all. Codecs only say which unit is hot
+   now (``hot``) and are told what grew (``grow``). Nothing here raises.
+4. Joined pieces can hide malformed ones whose errors cancel. So each piece is first shown to be the inside of one
+   string, by the form's pattern; only then are many read at once.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 import orjson
 
 from . import jsontext
 from .carry import RESERVED
-from .events import Append, Event, JsonObject, Residue
-from .shapes import Frame, Framed, Framing
+from .events import Append, JsonObject
+from .limits import Limits
+from .shapes import Chunk, Cursor, Framing
 
-WINDOW = 256
-"""Units that are looked at together, at most."""
 NESTS = 3
 """Levels of arrays and objects in a hot unit with its carry, at most."""
 TEXT = "\x00text"
 NUMBER = 0x7E57_0000_7E57
-_SYNTHETIC = b'{"synthetic":true}'
-_QUOTE, _BACKSLASH = b'"\\'
-_PLAIN = re.compile(rb'(\{"([a-z0-9_-]+)":\{"([a-z_]+)":)\d+\}\}')
+DIGITS = 18
+"""Digits of a number in a hole, at most: whatever they are, it has 64 bits."""
+WINDOW = 1 << 14
+"""Bytes that are looked at together, at most: after a unit that is not UTF-8 they are looked at again."""
+LANE = 1024
+"""Units in a lane, at most: then they are folded together."""
+_HOLE, _NUMBER = b"\\u0000text", str(NUMBER).encode()
+_PLAIN = rb'[^"\\\x00-\x1f]*+'
+_PAIR = rb"d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}"
+_ESCAPE = rb'\\(?:["\\/bfnrt]|(?i:u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}|' + _PAIR + rb")))"
+_TEXT_HOLE = rb"(" + _PLAIN + rb"(?:" + _ESCAPE + _PLAIN + rb")*+)"
+"""Matches the inside of a JSON string. Half of a surrogate pair is left to the general way."""
+_NUMBER_HOLE = rb"(0|[1-9][0-9]{0,17})"
+_CODEC, _MEMBER = "\x00codec", "\x00member"
+
+Mark: TypeAlias = tuple[str, str] | None
+"""The residue that a number is: codec and member."""
+SYNTHETIC: Final = ("synthetic", "")
+"""In place of a residue, the carry that says that the unit's own was made up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The bytes around the holes: ``before`` TEXT ``between`` NUMBER ``after``, or ``before`` TEXT ``after``."""
-
-    before: bytes
-    between: bytes | None
-    after: bytes
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hot:
     """A unit with holes.
 
@@ -56,265 +65,269 @@ class Hot:
     codec: str
     name: str | None = None
     stamp: str | None = None
-    compact: Layout = field(init=False)
-    spaced: Layout = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "compact", self._layout((",", ":")))
-        object.__setattr__(self, "spaced", self._layout((", ", ": ")))
-
-    def _layout(self, separators: tuple[str, str]) -> Layout:
-        before, _, rest = json.dumps(self.unit, separators=separators).partition(json.dumps(TEXT))
-        if self.stamp is None:
-            return Layout(before.encode(), None, rest.encode())
-        between, _, after = rest.partition(str(NUMBER))
-        return Layout(before.encode(), between.encode(), after.encode())
 
 
-def read(
-    hot: Hot, frames: Sequence[Frame], at: int, out: list[Event], *, residues: bool, window: int, carry: int
-) -> list[str]:
-    """Read the hot units among ``frames`` from index ``at`` on, as far as they go; their texts.
+@dataclass(frozen=True, eq=False, slots=True)
+class Form:
+    """The bytes around the holes: ``head`` TEXT ``mid`` NUMBER ``tail``, or the other way round.
 
-    At most ``window`` units are looked at: what is looked at in vain is looked at again.
-    ``residues``: whether anyone will look at what only the codec says. ``carry``: bytes of a carry that is read here.
+    Without a number, they are ``head`` TEXT ``tail``. ``hot``: the unit. ``residue``: what the number is, if anything.
+    ``synthetic``: whether the carry says that it was made up. ``carry``: bytes of the carry but for the number, 0
+    without one. ``pattern`` matches a unit.
     """
-    layout = _layout_of(hot, frames[at][0])
-    if layout is None:
-        return []
-    units, carries = _run(hot, frames[at : at + window])
-    if not units:
-        return []
-    holes, digits = _holes(units, layout)
-    texts = _texts(holes)
-    stamps = _integers(digits[: len(texts)]) if layout.between is not None else None
-    if not texts or (stamps is None and layout.between is not None):
-        return []
-    if carries:
-        if max(map(len, carries)) > carry:
-            return []
-        added = _plain_carries(carries[: len(texts)], hot.codec)
-        if added is None:
-            return []
-        if stamps is not None:
-            # what the unit itself says comes first, as it does in the general way
-            pairs = zip(added, stamps, strict=True)
-            added = [{hot.codec: {hot.stamp or "": stamp, **own.pop(hot.codec, {})}, **own} for own, stamp in pairs]
-        out += [Append(text, None, residue) for text, residue in zip(texts, added, strict=True)]
-    elif stamps is None or not residues:
-        out += [Append(text) for text in texts]
+
+    hot: Hot
+    head: bytes
+    mid: bytes
+    tail: bytes
+    number_first: bool
+    residue: Mark
+    synthetic: bool
+    carry: int
+    pattern: re.Pattern[bytes]
+
+    def read(self, data: bytes, at: int, end: int) -> Run | None:
+        """The units that stand in ``data[at:end]`` one after another, as far as they go."""
+        match, stop = self.pattern.match, at
+        holes: list[tuple[bytes, ...]] = []
+        while found := match(data, stop, end):
+            holes.append(found.groups())
+            stop = found.end()
+        if not holes:
+            return None
+        columns = [list(column) for column in zip(*holes, strict=True)]
+        bodies = columns.pop(-1 if self.number_first else 0)
+        try:
+            texts: list[str] = orjson.loads(b'["' + b'","'.join(bodies) + b'"]')
+        except ValueError:
+            # what matches is JSON, but need not be UTF-8: only the units before that are read
+            return self.read(data, at, at + jsontext.utf8_until(data[at:stop]))
+        return Run(self, texts, _canonical(bodies, texts), columns[0] if columns else [], stop - at)
+
+    def write(self, bodies: list[bytes], numbers: list[bytes]) -> bytes:
+        """The units with these holes."""
+        pieces, mid = bodies, self.mid
+        if mid:
+            first, second = (numbers, bodies) if self.number_first else (bodies, numbers)
+            pieces = [a + mid + b for a, b in zip(first, second, strict=True)]
+        return self.head + (self.tail + self.head).join(pieces) + self.tail
+
+
+@dataclass(slots=True)
+class Run:
+    """Hot units as columns: their texts, the same as insides of JSON strings, their numbers. ``size``: in bytes."""
+
+    form: Form
+    texts: list[str]
+    bodies: list[bytes]
+    numbers: list[bytes]
+    size: int
+
+    def after(self, count: int) -> Run:
+        """The run without its first units."""
+        return Run(self.form, self.texts[count:], self.bodies[count:], self.numbers[count:], self.size)
+
+    def events(self) -> list[Append]:
+        """The events that the units mean."""
+        mark = self.form.residue
+        if mark is None:
+            return [Append(text) for text in self.texts]
+        codec, member = mark
+        numbers = map(int, self.numbers)
+        if self.form.synthetic:
+            made = [{member: n, "synthetic": True} for n in numbers]
+        else:
+            made = [{member: n} for n in numbers]
+        return [Append(text, None, {codec: own}) for text, own in zip(self.texts, made, strict=True)]
+
+
+def _canonical(bodies: list[bytes], texts: list[str]) -> list[bytes]:
+    """The insides of strings as they are written here."""
+    whole = b"".join(bodies)
+    if b"\\u" not in whole and b"\\/" not in whole and (whole.isascii() or not jsontext.separators_in(whole)):
+        return bodies
+    whole = jsontext.dumps(texts)
+    if b'\\"' in whole:
+        return [jsontext.dumps(text)[1:-1] for text in texts]
+    # without a quote in a string, this is where one ends
+    return whole[2:-2].split(b'","')
+
+
+# ---- forms ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def form_of(hot: Hot, framing: Framing, carry: Mark = None, *, spaced: bool = False) -> Form:
+    """The form of a unit with a carry, if any: :data:`SYNTHETIC`, or a residue whose number is the hole."""
+    unit = _spelled(hot.unit, spaced=spaced)
+    text = None
+    if carry is not None:
+        text = _spelled({"synthetic": True} if carry is SYNTHETIC else {carry[0]: {carry[1]: NUMBER}}, spaced=False)
+    whole = framing(unit, hot.name, text)
+    at_text, at_number = whole.index(_HOLE), whole.find(_NUMBER)
+    first, second = (_HOLE, _NUMBER) if at_text < at_number else (_NUMBER, _HOLE)
+    mid = b""
+    if at_number < 0:
+        head, _, tail = whole.partition(_HOLE)
     else:
-        codec, member = hot.codec, hot.stamp
-        made = [Append(text, None, {codec: {member: n}}) for text, n in zip(texts, stamps, strict=True)]  # type: ignore[dict-item]
-        out += made
-    return texts
+        head, _, rest = whole.partition(first)
+        mid, _, tail = rest.partition(second)
+    stamp = (hot.codec, hot.stamp) if hot.stamp is not None else None
+    synthetic = carry is SYNTHETIC
+    size = len(text) - (0 if synthetic else len(_NUMBER)) if text is not None else 0
+    residue = carry if carry is not None and not synthetic else stamp
+    pattern = re.escape(whole).replace(re.escape(_HOLE), _TEXT_HOLE).replace(re.escape(_NUMBER), _NUMBER_HOLE)
+    return Form(hot, head, mid, tail, 0 <= at_number < at_text, residue, synthetic, size, re.compile(pattern))
 
 
-def _run(hot: Hot, frames: Sequence[Frame]) -> tuple[list[bytes], list[bytes]]:
-    """The units that may be hot by what stands around them, and their carries: all have one, or none has."""
-    units: list[bytes] = []
-    carries: list[bytes] = []
-    name, carried = hot.name, bool(frames[0][3])
-    for data, _, named, beside, pings, whole in frames:
-        if pings or not whole or (named != name and named is not None) or type(data) is not bytes:
-            break
-        if carried:
-            if len(beside) != 1:
-                break
-            carries.append(beside[0])
-        elif beside:
-            break
-        units.append(data)
-    return units, carries
+def _spelled(value: JsonObject, *, spaced: bool) -> bytes:
+    return json.dumps(value, separators=(", ", ": ") if spaced else (",", ":")).encode()
 
 
-def _layout_of(hot: Hot, data: bytes | JsonObject | None) -> Layout | None:
-    if type(data) is not bytes:
+@lru_cache(maxsize=64)
+def _forms(hot: Hot, framing: Framing) -> tuple[Form, ...]:
+    """The forms of a unit that are the same for all streams."""
+    forms = [form_of(hot, framing), form_of(hot, framing, spaced=True)]
+    return (*forms, form_of(hot, framing, SYNTHETIC)) if hot.stamp is not None else tuple(forms)
+
+
+@lru_cache(maxsize=64)
+def _carrying(hot: Hot, framing: Framing) -> re.Pattern[bytes]:
+    """Matches a unit whose carry is a residue with one number, up to that number; its groups: codec and member."""
+    text = _spelled({_CODEC: {_MEMBER: NUMBER}}, spaced=False)
+    head, _, _ = framing(_spelled(hot.unit, spaced=False), hot.name, text).partition(_NUMBER)
+    pattern = re.escape(head).replace(re.escape(_HOLE), rb'(?:[^"\\]|\\.)*+')
+    for name, group in ((_CODEC, rb"([a-z0-9_-]+)"), (_MEMBER, rb"([a-z_]+)")):
+        pattern = pattern.replace(re.escape(json.dumps(name)[1:-1].encode()), group)
+    return re.compile(pattern)
+
+
+# ---- reading ----------------------------------------------------------------------------------
+
+
+class HotReader:
+    """Reads the hot units of one stream."""
+
+    def __init__(self, framing: Framing, limits: Limits) -> None:
+        self._framing = framing
+        self._carry = limits.carry
+        # a unit that is within a window is within its limit
+        self._window = min(WINDOW, limits.unit)
+        self._last: Form | None = None
+
+    def read(self, hot: Hot, cursor: Cursor, *, trusted: bool) -> Run | None:
+        """The hot units that come next, of one form; the cursor moves behind them.
+
+        ``trusted``: whether carries are read.
+        """
+        for form in self._candidates(hot, cursor):
+            if form.carry and (not trusted or form.carry + DIGITS > self._carry):
+                continue
+            run = form.read(cursor.data, cursor.at, cursor.at + self._window)
+            if run is not None:
+                cursor.at += run.size
+                self._last = form
+                return run
         return None
-    if data.startswith(hot.compact.before):
-        return hot.compact
-    return hot.spaced if data.startswith(hot.spaced.before) else None
+
+    def _candidates(self, hot: Hot, cursor: Cursor) -> Iterator[Form]:
+        data, at, last = cursor.data, cursor.at, self._last
+        if last is not None and last.hot is hot and data.startswith(last.head, at):
+            yield last
+        for form in _forms(hot, self._framing):
+            if form is not last and data.startswith(form.head, at):
+                yield form
+        if hot.stamp is None and (match := _carrying(hot, self._framing).match(data, at)):
+            codec, member = match[1].decode(), match[2].decode()
+            if codec not in RESERVED and codec != hot.codec and member != "synthetic":
+                yield form_of(hot, self._framing, (codec, member))
 
 
-def _holes(units: list[bytes], layout: Layout) -> tuple[list[bytes], list[bytes]]:
-    """The holes of the first units, up to one that is of another layout: texts, and digits as many as the first's."""
-    before, between, after = layout.before, layout.between or b"", layout.after
-    start, end = len(before), -len(after)
-    number = len(units[0]) - len(after) - units[0].rfind(between) - len(between) if between else 0
-    digits = end - number
-    text = digits - len(between)
-    for i, unit in enumerate(units):
-        if unit[:start] != before or unit[text:digits] != between or unit[end:] != after:
-            units = units[:i]
-            break
-    return [unit[start:text] for unit in units], [unit[digits:end] for unit in units] if between else []
-
-
-def _texts(holes: list[bytes]) -> list[str]:
-    """The values of the first pieces that are each one JSON string.
-
-    They are read as one array. A piece that begins with a quote and ends in one that is not escaped has at least two
-    quotes that delimit; where there are as many strings as pieces, and nothing else, each has just two, and so is one
-    string.
-    """
-    for i, hole in enumerate(holes):
-        if len(hole) < 2 or hole[0] != _QUOTE or hole[-1] != _QUOTE or hole[-2] == _BACKSLASH:
-            holes = holes[:i]
-            break
-    try:
-        texts: list[str] = orjson.loads(b"[" + b",".join(holes) + b"]")
-    except ValueError:
-        return []
-    # a list may begin in one piece and end in a later one
-    return texts if len(texts) == len(holes) and set(map(type, texts)) == {str} else []
-
-
-def _integers(pieces: list[bytes]) -> list[int] | None:
-    """The values of pieces that are each one JSON integer without sign, within 64 bits."""
-    if not b"".join(pieces).isdigit():
-        return None
-    try:
-        numbers: list[int] = orjson.loads(b"[" + b",".join(pieces) + b"]")
-    except ValueError:
-        return None
-    return numbers if set(map(type, numbers)) == {int} else None
-
-
-def _plain_carries(carries: list[bytes], own: str) -> list[Residue] | None:
-    """The residues of carries that are all one mark, or all ``{"<codec>":{"<member>":n}}`` with the same names."""
-    first = carries[0]
-    if first == _SYNTHETIC:
-        return [{own: {"synthetic": True}} for _ in carries] if set(carries) == {first} else None
-    match = _PLAIN.fullmatch(first)
-    if match is None:
-        return None
-    head, name, member = match[1], match[2].decode(), match[3].decode()
-    if name in RESERVED or name == own or member == "synthetic":
-        return None
-    if any(carry[: len(head)] != head or carry[-2:] != b"}}" for carry in carries):
-        return None
-    numbers = _integers([carry[len(head) : -2] for carry in carries])
-    return None if numbers is None else [{name: {member: n}} for n in numbers]
+# ---- writing ----------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class HotWriter:
     """Writes hot units into one stream's output."""
 
-    framing: Framing | None
-    """How the writer lays out ``(before, after)``; ``None`` where units are objects."""
+    framing: Framing
     carrying: bool
     clock: Callable[[], int]
 
-    def write(self, hot: Hot, events: Sequence[Event], at: int, out: list[Any], *, first: bool) -> list[str]:
-        """Write the plain fragments among ``events`` from ``at`` on, as far as they go; their texts.
+    def form(self, hot: Hot, source: Form, *, first: bool) -> Form | None:
+        """The form that units of the ``source`` form are written in, or ``None`` where the general way has to look.
 
         ``first``: the stream's first carry, which is not plain, has yet to be written.
         """
-        if self.framing is None:
-            return []
-        texts, residues = _fragments(events, at)
-        if not texts:
-            return texts
-        bodies = _bodies(texts)
-        if bodies is None:
-            return []
-        carries: list[bytes] | None = None
-        if hot.stamp is not None:
-            if first and self.carrying and not residues:
-                return []
-            stamps = _stamps(residues, hot, len(texts), self.clock)
-            if stamps is None:
-                return []
-            if not residues and self.carrying:
-                carries = [_SYNTHETIC] * len(texts)
-            between = hot.compact.between or b""
-            try:
-                bodies = [body + between + b"%d" % n for body, n in zip(bodies, stamps, strict=True)]
-            except ValueError:
-                # an integer of more digits than Python writes
-                return []
-        elif residues and hot.codec in residues[0]:
-            return []
-        elif residues and self.carrying:
-            carries = _carry_texts(residues)
-            if carries is None or first:
-                return []
-        self._lay_out(self.framing(hot.name, hot.compact.before, hot.compact.after), bodies, carries, out)
-        return texts
-
-    @staticmethod
-    def _lay_out(lines: Framed, bodies: list[bytes], carries: list[bytes] | None, out: list[Any]) -> None:
-        if carries is None:
-            out.append(lines.before + (lines.after + lines.before).join(bodies) + lines.after)
-            return
-        pairs = zip(carries, bodies, strict=True)
-        if lines.ahead:
-            start, middle, end = lines.carry, lines.carried_before, lines.after
-            out.append(b"".join([start + carry + middle + body + end for carry, body in pairs]))
+        residue = source.residue
+        own = residue is not None and residue[0] == hot.codec
+        others = None if own or source.synthetic or not self.carrying else residue
+        if hot.stamp is None:
+            if own:
+                return None
+            carry = others
+        elif own:
+            if residue != (hot.codec, hot.stamp):
+                return None
+            carry = SYNTHETIC if source.synthetic and self.carrying else None
         else:
-            start, middle, end = lines.before, lines.carry, lines.carried_after
-            out.append(b"".join([start + body + middle + carry + end for carry, body in pairs]))
+            if others is not None:
+                return None
+            carry = SYNTHETIC if self.carrying else None
+        return None if carry is not None and first else form_of(hot, self.framing, carry)
+
+    def write(self, form: Form, run: Run) -> bytes:
+        """A run in its form."""
+        if form.mid and form.residue != run.form.residue:
+            return form.write(run.bodies, orjson.dumps([self.clock() for _ in run.texts])[1:-1].split(b","))
+        return form.write(run.bodies, run.numbers)
 
 
-def _fragments(events: Sequence[Event], at: int) -> tuple[list[str], list[Residue]]:
-    """The texts of plain fragments, and their residues: all have one of the same codecs, or none has."""
-    texts: list[str] = []
-    residues: list[Residue] = []
-    first = events[at].residue
-    names = first.keys() if first else None
-    for event in events[at : at + WINDOW]:
-        if type(event) is not Append or event.state is not None:
-            break
-        residue = event.residue
-        if names is None:
-            if residue:
-                break
-        elif not residue or residue.keys() != names:
-            break
-        else:
-            residues.append(residue)
-        texts.append(event.data)  # type: ignore[arg-type]
-    return texts, residues
+class Lane:
+    """Hot units that come one a chunk, as in a live stream: each from bytes to bytes, the rest settled afterwards."""
 
+    __slots__ = (
+        *("_body", "_clock", "_match", "_number", "_room", "_stamps", "_target", "_unit"),
+        *("bytes", "size", "texts"),
+    )
 
-def _bodies(texts: list[str]) -> list[bytes] | None:
-    """The JSON texts of strings, written as one array and cut at ``","``, which no string without a quote can hold."""
-    try:
-        whole = orjson.dumps(texts)
-    except TypeError:
-        return None
-    if b'\\"' in whole:
-        bodies = [orjson.dumps(text) for text in texts]
-        return bodies if whole.isascii() else [jsontext.escape_separators(body) for body in bodies]
-    if not whole.isascii():
-        whole = jsontext.escape_separators(whole)
-    return [b'"' + body + b'"' for body in whole[2:-2].split(b'","')]
+    def __init__(self, source: Form, target: Form, clock: Callable[[], int], room: int, unit: int) -> None:
+        """``room``: by how much the part may grow. ``unit``: the bytes of a unit, at most."""
+        self._match = source.pattern.fullmatch
+        self._body, self._number = (2, 1) if source.number_first else (1, source.pattern.groups)
+        self._target = target
+        self._stamps = bool(target.mid) and target.residue != source.residue
+        self._clock = clock
+        self._room = room
+        self._unit = unit
+        self.texts: list[str] = []
+        self.size = 0
+        self.bytes = 0
 
-
-def _stamps(residues: list[Residue], hot: Hot, count: int, clock: Callable[[], int]) -> list[int] | None:
-    """The numbers that fill the hole: those of the codec's own residue if that is all there is, else the clock's."""
-    if not residues:
-        return [clock() for _ in range(count)]
-    codec, member = hot.codec, hot.stamp
-    if len(residues[0]) > 1 or codec not in residues[0]:
-        return None
-    found = [residue[codec] for residue in residues]
-    stamps = [own.get(member) for own in found if len(own) == 1]  # type: ignore[arg-type]
-    return stamps if len(stamps) == count and set(map(type, stamps)) == {int} else None  # type: ignore[return-value]
-
-
-def _carry_texts(residues: list[Residue]) -> list[bytes] | None:
-    """The carries that are nothing but these residues; ``None`` where one has to be looked at.
-
-    They are written as one array and cut where a residue ends: ``}},{`` is there, and nowhere else if there are as
-    many pieces as residues.
-    """
-    try:
-        whole = orjson.dumps(residues)
-    except TypeError:
-        return None
-    if b"$" in whole or b"null" in whole or b"synthetic" in whole or not whole.isascii():
-        return None
-    pieces = whole[2:-3].split(b"}},{")
-    return [b"{" + piece + b"}}" for piece in pieces] if len(pieces) == len(residues) else None
+    def take(self, data: Chunk) -> bytes | None:
+        """The output for a chunk that is one unit of the source form, or ``None``: the lane ends."""
+        found = self._match(data) if type(data) is bytes else None
+        if found is None or len(data) > self._unit:
+            return None
+        body, number = found[self._body], found[self._number]
+        try:
+            text: str = orjson.loads(b'"' + body + b'"')
+        except ValueError:
+            return None
+        size = self.size + len(text)
+        if size > self._room or len(self.texts) == LANE:
+            return None
+        if b"\\" in body or not body.isascii():
+            body = jsontext.dumps(text)[1:-1]
+        self.texts.append(text)
+        self.size = size
+        self.bytes += len(data)
+        target = self._target
+        mid = target.mid
+        if not mid:
+            return target.head + body + target.tail
+        if self._stamps:
+            number = orjson.dumps(self._clock())
+        if target.number_first:
+            return target.head + number + mid + body + target.tail
+        return target.head + body + mid + number + target.tail

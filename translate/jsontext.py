@@ -116,6 +116,15 @@ def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
     return DecodeError(what, excerpt=excerpt(raw[max(0, error.start - 40) :]))
 
 
+def utf8_until(raw: bytes) -> int:
+    """The index of the first byte that is not UTF-8, or the length."""
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(raw)
+
+
 def check_nesting(raw: bytes, limit: int) -> None:
     """Raises :class:`LimitExceeded` where ``raw`` nests deeper than ``limit`` levels."""
     depth = 0
@@ -147,9 +156,20 @@ def escape_separators(out: bytes) -> bytes:
     return out
 
 
+def separators_in(out: bytes) -> bool:
+    """Whether text of JSON holds line separators that are to be escaped."""
+    return any(raw in out for raw, _ in _SEPARATORS)
+
+
 def dumps_strict(value: Any) -> bytes:
     """As :func:`dumps`, and strict JSON whatever the value holds (policy 6)."""
-    return dumps(to_strict(value))
+    try:
+        out = orjson.dumps(value)
+    except TypeError:
+        return dumps(to_strict(value))
+    if b"$" in out or b"null" in out:
+        return dumps(to_strict(value))
+    return out if out.isascii() else escape_separators(out)
 
 
 def loads_strict(raw: bytes, nesting: int = NESTING) -> Any:
@@ -235,12 +255,18 @@ def _has_unreal(value: Any) -> bool:
     stack: list[Any] = [value]
     while stack:
         top = stack.pop()
-        if isinstance(top, float) and not math.isfinite(top):
-            return True
-        if isinstance(top, dict):
-            stack.extend(top.values())
-        elif isinstance(top, (list, tuple)):
-            stack.extend(top)
+        if type(top) is dict:
+            top = top.values()
+        elif type(top) is float:
+            top = (top,)
+        elif not isinstance(top, (list, tuple)):
+            continue
+        for item in top:
+            cls = type(item)
+            if cls is dict or cls is list or cls is tuple:
+                stack.append(item)
+            elif cls is float and not math.isfinite(item):
+                return True
     return False
 
 

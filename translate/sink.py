@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from . import hot
 from .carry import compose
 from .codec import Codec, Encoder, Options
 from .errors import LossError
 from .events import Event, JsonObject, Open
+from .hot import Form, HotWriter, Run
 from .loss import Finding, LossPolicy, losses
 from .shapes import Writer
 
@@ -27,7 +27,8 @@ class UnitSink:
         self._first = True
         self._unsayable = False
         plain = options.report is None and loss != "raise"
-        self._hot = hot.HotWriter(writer.framing if plain else None, loss == "carry", options.clock)
+        framing = writer.framing if plain else None
+        self._hot = HotWriter(framing, loss == "carry", options.clock) if framing is not None else None
         self.out: list[Any] = []
 
     @property
@@ -71,15 +72,16 @@ class UnitSink:
             if content and self._loss == "raise":
                 raise LossError(f"{reason}, and loss='raise'", field=field)
 
-    def run(self, encoder: Encoder, events: Sequence[Event], at: int) -> int:
-        """Write the plain fragments among ``events`` from ``at`` on; how many."""
+    def run(self, encoder: Encoder, run: Run) -> Form | None:
+        """Write hot units; the form they are written in, ``None`` where they have to be written one by one."""
         unit = encoder.hot()
-        if unit is None or self._writer.pending:
-            return 0
-        texts = self._hot.write(unit, events, at, self.out, first=self._first)
-        if texts:
-            encoder.grow(texts)
-        return len(texts)
+        if unit is None or self._hot is None or self._writer.pending:
+            return None
+        form = self._hot.form(unit, run.form, first=self._first)
+        if form is not None:
+            self.out.append(self._hot.write(form, run))
+            encoder.grow(run.texts)
+        return form
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         """One unit that says all that is meant."""

@@ -5,20 +5,20 @@ What is true of every codec is done here, once: carries, limits, and the place o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from . import hot
 from .carry_reader import CarryReader
 from .codec import Codec, Options
 from .errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from .events import Event, JsonObject, Ping
 from .frames import FrameOpener
 from .grammar import ENDED, Grammar
+from .hot import NESTS, HotReader, Run
 from .shapes import Chunk, Frame, Shape
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
-"""Takes the events of one unit, or of a run of hot units."""
+"""Takes the events of one unit."""
 
 
 class Source:
@@ -34,23 +34,28 @@ class Source:
         format: str,
         options: Options,
         emit: Emit,
+        run: Callable[[Run], None] | None = None,
         watch: Callable[[int, JsonObject], None] | None = None,
     ) -> None:
-        """``watch`` is shown the index and the native part of every unit before it is decoded."""
+        """``run`` takes hot units together, where there are some; without it they are read as all others.
+
+        ``watch`` is shown the index and the native part of every unit before it is decoded.
+        """
         self._decoder = codec.decoder(options)
         self._format = format
         self._options = options
         self._emit = emit
+        self._emit_run = run
         self._watch = watch
         self._reader = shape.reader(options.limits, options.strict)
         self._opener = FrameOpener(options, self._fault)
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
         self._unit = -1
-        self._window = hot.WINDOW
+        self._hot: HotReader | None = None
         self._tail: str | None = None
         # a report names units, and where a limit is as low as a hot unit nests, every unit has to be looked at
-        self._cold = watch is not None or options.report is not None or options.limits.nesting < hot.NESTS
+        self._cold = run is None or options.report is not None or options.limits.nesting < NESTS
 
     @property
     def ended(self) -> bool:
@@ -59,11 +64,16 @@ class Source:
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
-        self._read(self._reader.feed, chunk)
+        try:
+            frames = self._reader.feed(chunk)
+        except TranslateError as error:
+            self._locate(error, self._unit + 1)
+            raise
+        self._take(frames)
 
     def close(self) -> None:
         """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
-        self._read(self._reader.close)
+        self._take(self._reader.close())
         last = self._decoder.close()
         if last:
             self._check(last)
@@ -71,16 +81,20 @@ class Source:
         if not self.ended:
             raise self._truncated()
 
-    def _read(self, read: Callable[..., None], *chunk: Chunk) -> None:
-        frames: list[Frame] = []
-        try:
-            read(*chunk, frames)
-        except TranslateError as error:
-            # what was read before comes first
-            self._take(frames)
-            self._locate(error, self._unit + 1)
-            raise
-        self._take(frames)
+    @property
+    def room(self) -> int:
+        """By how much the open part may grow."""
+        return self._options.limits.part - self._grammar.size
+
+    @property
+    def at_boundary(self) -> bool:
+        """Whether all that came has been read, between two frames."""
+        return self._reader.cursor.at == len(self._reader.cursor.data)
+
+    def grown(self, texts: list[str], length: int) -> None:
+        """Hot units, ``length`` bytes of them, were read by someone else."""
+        self._grow(texts)
+        self._reader.cursor.base += length
 
     def _truncated(self) -> TruncatedStream:
         error = TruncatedStream("the input ended without a terminal unit")
@@ -91,39 +105,46 @@ class Source:
     def _locate(self, error: TranslateError, unit: int) -> None:
         error.locate(format=self._format, unit=unit, state=self._decoder.state)
 
-    def _take(self, frames: list[Frame]) -> None:
-        at, end = 0, len(frames)
-        while at < end:
-            read = self._hot(frames, at) if self._grammar.grows_by_text and not self._cold else 0
-            if not read:
-                self._frame(Frame(*frames[at]))
-            at += read or 1
+    def _take(self, frames: Iterator[Frame]) -> None:
+        while True:
+            while self._grammar.grows_by_text and not self._cold and self._run():
+                pass
+            try:
+                frame = next(frames, None)
+            except TranslateError as error:
+                self._locate(error, self._unit + 1)
+                raise
+            if frame is None:
+                break
+            self._frame(frame)
         if self._reader.ended and not self.ended:
             raise self._truncated()
 
-    def _hot(self, frames: list[Frame], at: int) -> int:
-        """Read hot units from ``at`` on; how many. The window closes while there are few, and opens again."""
-        unit = self._decoder.hot()
-        if unit is None:
-            return 0
-        options, grammar, window = self._options, self._grammar, self._window
-        carry = options.limits.carry if self._carry.trusted else 0
-        events: list[Event] = []
-        texts = hot.read(unit, frames, at, events, residues=options.residues, window=window, carry=carry)
-        self._window = min(hot.WINDOW, max(4, len(texts)) * 4)
-        if not texts:
-            return 0
-        size = grammar.size
-        grammar.grown(texts)
-        if grammar.size > options.limits.part:
+    def _run(self) -> bool:
+        """Read the hot units that come next; whether there were any."""
+        unit, reader = self._decoder.hot(), self._reader
+        if unit is None or self.at_boundary or reader.framing is None:
+            return False
+        if self._hot is None:
+            self._hot = HotReader(reader.framing, self._options.limits)
+        at = reader.cursor.at
+        run = self._hot.read(unit, reader.cursor, trusted=self._carry.trusted)
+        if run is None:
+            return False
+        if sum(map(len, run.texts)) > self.room:
             # one of them passes the limit: the general way finds out which
-            grammar.size, self._cold = size, True
-            return 0
+            reader.cursor.at, self._cold = at, True
+            return False
+        self._grow(run.texts)
+        assert self._emit_run is not None
+        self._emit_run(run)
+        return True
+
+    def _grow(self, texts: list[str]) -> None:
+        self._grammar.grown(texts)
         self._unit += len(texts)
-        options.unit = self._unit
+        self._options.unit = self._unit
         self._decoder.grow(texts)
-        self._emit(events)
-        return len(texts)
 
     def _frame(self, frame: Frame) -> None:
         self._unit += frame.data is not None

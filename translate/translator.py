@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 from .codec import Options
 from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
-from .events import PART_KINDS, Append, Event, Failure, Finish, JsonObject, Model, Ping
+from .events import PART_KINDS, Event, Failure, Finish, JsonObject, Model, Ping
 from .grammar import ENDED, Grammar
+from .hot import Form, Lane, Run
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import resolve
@@ -69,17 +70,28 @@ class Writing:
 
     def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
         """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
-        at, end = 0, len(events)
-        while at < end:
-            done = self.sink.run(self._encoder, events, at) if type(events[at]) is Append else 0
-            if done:
-                at += done
-                continue
-            event = events[at]
+        for event in events:
             if stop_at_failure and type(event) is Failure:
                 raise reported(event)
             self.encode(event)
-            at += 1
+
+    def run(self, run: Run) -> Form | None:
+        """Hot units; the form that the last of them was written in, if any."""
+        form = self.sink.run(self._encoder, run)
+        if form is not None:
+            return form
+        # what the encoder holds, and the stream's first carry, go out with the first
+        first, *others = run.events()
+        self._encoder.encode(first)
+        form = self.sink.run(self._encoder, run.after(1)) if others else None
+        if form is None:
+            for event in others:
+                self._encoder.encode(event)
+        return form
+
+    def grown(self, texts: list[str]) -> None:
+        """Hot units were written by someone else."""
+        self._encoder.grow(texts)
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
@@ -195,7 +207,8 @@ class Translator(Machine):
         self._writing = Writing(dst, options, loss)
         target = self._writing.codec
         options.residues = loss == "carry" or report is not None or codec is target or target.says_residues
-        self._source = Source(codec, shape, src, options, self._encode)
+        self._source = Source(codec, shape, src, options, self._encode, self._run)
+        self._lane: Lane | None = None
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
@@ -206,6 +219,32 @@ class Translator(Machine):
         if report is not None:
             _predict(report, codec, self._writing.codec, loss)
 
+    def feed(self, data: Chunk) -> list[Any]:
+        """Read one chunk: bytes or text for byte formats, one unit for object formats."""
+        if self._lane is not None:
+            unit = self._lane.take(data)
+            if unit is not None:
+                return [unit]
+            self._settle()
+        return super().feed(data)
+
+    def close(self) -> list[Any]:
+        """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
+        self._settle()
+        return super().close()
+
+    def fail(self, error: Exception) -> list[Any]:
+        """The source itself raised ``error``."""
+        self._settle()
+        return super().fail(error)
+
+    def _settle(self) -> None:
+        """Leave the lane: what went through it is told to those it passed by."""
+        lane, self._lane = self._lane, None
+        if lane is not None:
+            self._source.grown(lane.texts, lane.bytes)
+            self._writing.grown(lane.texts)
+
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
         self._source.feed(data)
@@ -213,6 +252,13 @@ class Translator(Machine):
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
         self._source.close()
+
+    def _run(self, run: Run) -> None:
+        form = self._writing.run(run)
+        if form is not None and len(run.texts) == 1 and self._source.at_boundary:
+            # one unit a chunk: the next ones may well come so, too
+            options = self._options
+            self._lane = Lane(run.form, form, options.clock, self._source.room, options.limits.unit)
 
     def _encode(self, events: Sequence[Event]) -> None:
         self._writing.encode_all(events, stop_at_failure=self._raise_errors)
@@ -287,8 +333,11 @@ class EventReader(Machine):
         codec, shape = resolve(src)
         options = make_options(strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
-        self._source = Source(codec, shape, src, options, self._collect)
+        self._source = Source(codec, shape, src, options, self._collect, self._run)
         super().__init__(joined=False)
+
+    def _run(self, run: Run) -> None:
+        self._out.extend(run.events())
 
     def _collect(self, events: Sequence[Event]) -> None:
         self._out.extend(events)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from translate.event_json import from_json, to_json
 from translate.events import PART_KINDS, Event, JsonObject, Start
 from translate.grammar import Grammar
 from translate.limits import Limits
-from translate.shapes import Chunk, Frame, Shape
+from translate.shapes import Chunk, Cursor, Frame, Framing, Shape
 from translate.shapes.lines import RidingWriter, StrictLines
 
 
@@ -59,15 +59,20 @@ class EventsEncoder(Encoder):
 class EventsReader:
     """Reads event objects."""
 
+    framing: Framing | None = None
     ended = False
 
-    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
+    def __init__(self) -> None:
+        self.cursor = Cursor()
+
+    def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if not isinstance(chunk, Event):
             raise DecodeError(f"a unit is an event, not {type(chunk).__name__}", excerpt=excerpt(chunk))
-        out.append(Frame({"event": chunk}))
+        return iter((Frame({"event": chunk}),))
 
-    def close(self, out: list[Frame]) -> None:
+    def close(self) -> Iterator[Frame]:
         """Nothing is ever unfinished."""
+        return iter(())
 
 
 class EventsWriter(RidingWriter):

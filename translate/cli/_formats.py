@@ -72,7 +72,7 @@ def _find(name: str) -> tuple[Codec, Shape]:
 def _reads_bytes(shape: Shape) -> bool:
     """Only the reader knows what an object format makes of bytes, so it is asked."""
     try:
-        shape.reader(Limits(), strict=True).feed(b"", [])
+        shape.reader(Limits(), strict=True).feed(b"")
     except TranslateError:
         return False
     return True

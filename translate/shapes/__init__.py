@@ -5,7 +5,7 @@ Readers are incremental and linear: bytes may be cut anywhere. A reader keeps at
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..errors import LimitExceeded
@@ -17,7 +17,7 @@ Chunk: TypeAlias = Any
 
 
 class Frame(NamedTuple):
-    """One wire unit as its shape holds it. Readers may append plain tuples of the same members, which cost less.
+    """One wire unit as its shape holds it.
 
     ``data``: the unit's JSON text, or the object itself; ``None`` where the frame holds only a carry or comments.
     ``offset``: bytes before it. ``name``: the SSE event name. ``carries``: texts of carries beside the unit. ``pings``:
@@ -32,38 +32,59 @@ class Frame(NamedTuple):
     whole: bool = True
 
 
-class Framed(NamedTuple):
-    """The bytes that lay out one kind of unit, from its name, what is before its text, and what is after.
+Framing: TypeAlias = Callable[[bytes, str | None, bytes | None], bytes]
+"""``(unit, event name, carry)`` → the bytes of one unit; ``unit`` and ``carry`` are JSON texts."""
 
-    Without a carry: ``before`` … ``after``. With one, where it comes ``ahead``: ``carry`` C ``carried_before`` …
-    ``after``; else ``before`` … ``carry`` C ``carried_after``.
+
+class Cursor:
+    """What a byte reader has at hand: ``data`` from ``at`` on, where a unit begins. ``base``: bytes before it all.
+
+    Whoever reads units of their own from there moves ``at`` behind them.
     """
 
-    before: bytes
-    after: bytes
-    ahead: bool
-    carry: bytes
-    carried_before: bytes = b""
-    carried_after: bytes = b""
+    __slots__ = ("at", "base", "data")
 
+    def __init__(self) -> None:
+        self.data = b""
+        self.at = 0
+        self.base = 0
 
-Framing: TypeAlias = Callable[[str | None, bytes, bytes], Framed]
-"""``(event name, before, after)`` of a unit's JSON text → how it is laid out."""
+    @property
+    def offset(self) -> int:
+        """Bytes of the stream before the next unit."""
+        return self.base + self.at
+
+    def turn(self, data: bytes) -> None:
+        """All is read; ``data`` comes next."""
+        self.base += self.at
+        self.data, self.at = data, 0
 
 
 class Reader(Protocol):
     """Makes frames of input."""
 
     @property
+    def cursor(self) -> Cursor:
+        """Where the next unit begins, between two frames."""
+        ...
+
+    @property
+    def framing(self) -> Framing | None:
+        """How the bytes of a unit are laid out in the usual case; ``None`` where units are objects."""
+        ...
+
+    @property
     def ended(self) -> bool:
         """Whether the format's end marker was read."""
         ...
 
-    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
-        """Append the frames that ``chunk`` completes. On an error, ``out`` has those before it."""
+    def feed(self, chunk: Chunk) -> Iterator[Frame]:
+        """Take one chunk. The frames it completes are made one by one; all are to be taken before the next chunk."""
+        ...
 
-    def close(self, out: list[Frame]) -> None:
-        """Append what the end of input leaves unfinished, ``whole=False``."""
+    def close(self) -> Iterator[Frame]:
+        """What the end of input leaves unfinished, ``whole=False``."""
+        ...
 
 
 class Writer(Protocol):
@@ -77,7 +98,7 @@ class Writer(Protocol):
 
     @property
     def framing(self) -> Framing | None:
-        """How units of one kind are laid out in bytes; ``None`` where units are objects."""
+        """How the bytes of a unit are laid out; ``None`` where units are objects."""
         ...
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ..errors import DecodeError, excerpt
 from ..limits import Limits
-from . import Chunk, Frame, octets, too_large
+from . import Chunk, Cursor, Frame, Framing, octets, too_large
 
 _TOKENS = re.compile(rb'["\\\[\]{},]')
 _SPACE = b" \t\r\n"
@@ -15,6 +16,8 @@ _BOM = b"\xef\xbb\xbf"
 
 class ArrayReader:
     """Finds the elements of one top-level array; each is a unit, complete at its closing bracket."""
+
+    framing: Framing | None = None
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.unit
@@ -27,10 +30,13 @@ class ArrayReader:
         self._comma = False
         self._offset = 0
         self._start = 0
+        self.cursor = Cursor()
         self.ended = False
 
-    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
-        data = octets(chunk)
+    def feed(self, chunk: Chunk) -> Iterator[Frame]:
+        return self._elements(octets(chunk))
+
+    def _elements(self, data: bytes) -> Iterator[Frame]:
         base, self._offset = self._offset, self._offset + len(data)
         start = 0 if self._depth >= 1 else None
         position = 0
@@ -58,7 +64,8 @@ class ArrayReader:
             elif token in b"[{":
                 self._depth += 1
             elif token == b"," and self._depth == 1:
-                if not self._complete(data[start:at], out):
+                yield from (frames := self._complete(data[start:at]))
+                if not frames and not self._said:
                     raise self._stray(b",", base + at)
                 self._said, self._comma = False, True
                 start, self._start = position, base + position
@@ -67,13 +74,14 @@ class ArrayReader:
                 if self._depth == 0:
                     if token == b"}":
                         raise self._stray(data[at:], base + at)
-                    if not self._complete(data[start:at], out) and self._comma:
+                    yield from (frames := self._complete(data[start:at]))
+                    if self._comma and not frames and not self._said:
                         raise self._stray(b"]", base + at)
                     self.ended, start = True, None
                     self._outside(data[position:], base + position)
                     return
                 if self._depth == 1:
-                    self._complete(data[start:position], out)
+                    yield from self._complete(data[start:position])
                     self._said = True
                     start, self._start = position, base + position
         if start is not None:
@@ -81,14 +89,14 @@ class ArrayReader:
         elif data:
             self._outside(data, base)
 
-    def close(self, out: list[Frame]) -> None:
+    def close(self) -> Iterator[Frame]:
         held = b"".join(self._element)
         rest = held.strip(_SPACE)
         offset = self._start + len(held) - len(held.lstrip(_SPACE))
         if rest and self._said:
             raise self._stray(rest, offset)
         if self._depth:
-            out.append(Frame(rest or None, offset, whole=False))
+            yield Frame(rest or None, offset, whole=False)
 
     def _hold(self, piece: bytes) -> None:
         if piece:
@@ -97,18 +105,18 @@ class ArrayReader:
             if self._size > self._limit:
                 raise too_large(self._limit, self._start)
 
-    def _complete(self, piece: bytes, out: list[Frame]) -> bool:
-        """End an element, or the white space around one; whether there was an element."""
+    def _complete(self, piece: bytes) -> tuple[Frame, ...]:
+        """End an element, or the white space around one, which is no frame."""
         self._hold(piece)
         element = b"".join(self._element)
         self._element, self._size = [], 0
         text = element.strip(_SPACE)
-        if text:
-            offset = self._start + len(element) - len(element.lstrip(_SPACE))
-            if self._said:
-                raise self._stray(text, offset)
-            out.append(Frame(text, offset))
-        return bool(text) or self._said
+        if not text:
+            return ()
+        offset = self._start + len(element) - len(element.lstrip(_SPACE))
+        if self._said:
+            raise self._stray(text, offset)
+        return (Frame(text, offset),)
 
     def _outside(self, data: bytes, offset: int) -> None:
         """What stands outside the brackets may only be white space, and a BOM at the start."""

@@ -2,59 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .. import jsontext
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Framed, Framing, octets, too_large
+from . import Chunk, Cursor, Frame, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
+
+
+def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
+    """A line: the unit, with its carry as its last member."""
+    return unit + b"\n" if carry is None else unit[:-1] + b',"carry":' + carry + b"}\n"
 
 
 class LinesReader:
     """Reads JSON lines."""
 
+    framing: Framing | None = staticmethod(framing)
+    ended = False
+
     def __init__(self, limits: Limits) -> None:
         self._held: list[bytes] = []
         self._held_size = 0
         self._limit = limits.unit
-        self._offset = 0
-        self.ended = False
+        self.cursor = Cursor()
 
-    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
-        lines = octets(chunk).split(b"\n")
-        rest = lines.pop()
-        if lines and self._held:
-            lines[0] = self._unfinished() + lines[0]
-        if lines:
-            self._take(lines, out)
+    def feed(self, chunk: Chunk) -> Iterator[Frame]:
+        data = octets(chunk)
+        if self._held:
+            if b"\n" not in data:
+                # kept as it came, and joined once
+                return self._hold(data)
+            data = self._unfinished() + data
+        self.cursor.turn(data)
+        return self._lines()
+
+    def close(self) -> Iterator[Frame]:
+        self.cursor.turn(self._unfinished())
+        return self._last()
+
+    def _lines(self) -> Iterator[Frame]:
+        cursor = self.cursor
+        data = cursor.data
+        while (end := data.find(b"\n", cursor.at)) >= 0:
+            offset, line = cursor.offset, data[cursor.at : end]
+            self._measure(line, offset)
+            cursor.at = end + 1
+            text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
+            if text:
+                yield Frame(text, offset)
+        rest = data[cursor.at :]
+        cursor.turn(b"")
+        yield from self._hold(rest)
+
+    def _hold(self, rest: bytes) -> Iterator[Frame]:
         if rest:
-            # kept as it came, and joined once
             self._held.append(rest)
             self._held_size += len(rest)
             # one more byte may be the CR of a line end
             if self._held_size > self._limit + 1:
-                raise too_large(self._limit, self._offset)
+                raise too_large(self._limit, self.cursor.offset)
+        return iter(())
 
-    def close(self, out: list[Frame]) -> None:
-        self._take([self._unfinished()], out, whole=False)
+    def _last(self) -> Iterator[Frame]:
+        cursor = self.cursor
+        self._measure(cursor.data, cursor.offset)
+        text = (cursor.data if cursor.offset else cursor.data.removeprefix(_BOM)).strip(b" \t\r")
+        if text:
+            yield Frame(text, cursor.offset, whole=False)
+
+    def _measure(self, line: bytes, offset: int) -> None:
+        # counted as it came, so that it does not matter how it was cut
+        if len(line) > self._limit and len(line) - line.endswith(b"\r") > self._limit:
+            raise too_large(self._limit, offset)
 
     def _unfinished(self) -> bytes:
         held, self._held, self._held_size = self._held, [], 0
         return b"".join(held)
-
-    def _take(self, lines: list[bytes], out: list[Frame], *, whole: bool = True) -> None:
-        offset, limit = self._offset, self._limit
-        for line in lines:
-            # counted as it came, so that it does not matter how it was cut
-            if len(line) > limit and len(line) - line.endswith(b"\r") > limit:
-                raise too_large(limit, offset)
-            text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
-            if text:
-                out.append((text, offset, None, (), 0, whole))  # type: ignore[arg-type]
-            offset += len(line) + 1
-        self._offset = offset
 
 
 class RidingWriter:
@@ -99,24 +126,12 @@ class LinesWriter(RidingWriter):
     """Writes JSON lines."""
 
     joined = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.framing = _framing
+    framing: Framing | None = staticmethod(framing)
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         unit, carry = self.riding(unit, carry)
-        if unit is None:
-            return
-        text = jsontext.dumps(unit)
-        if carry:
-            out.append(text[:-1] + b',"carry":' + jsontext.dumps_strict(carry) + b"}\n")
-        else:
-            out.append(text + b"\n")
-
-
-def _framing(name: str | None, before: bytes, after: bytes) -> Framed:
-    return Framed(before, after + b"\n", False, after[:-1] + b',"carry":', b"", b"}\n")
+        if unit is not None:
+            out.append(framing(jsontext.dumps(unit), name, jsontext.dumps_strict(carry) if carry else None))
 
 
 class Lines:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import jsontext
 from ..errors import DecodeError, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Reader, octets, too_large
+from . import Chunk, Cursor, Frame, Framing, Reader, octets, too_large
 from .array import ArrayReader
 from .lines import LinesReader, RidingWriter
 from .sse import SseReader
@@ -25,22 +25,30 @@ class ObjectsReader:
         self._limits = limits
         self._sse = sse
         self._bytes: Reader | None = None
+        self._none = Cursor()
         self._head: list[bytes] = []
         self._head_size = 0
         self._blank = False
         self._objects = False
 
     @property
+    def cursor(self) -> Cursor:
+        return self._bytes.cursor if self._bytes is not None else self._none
+
+    @property
+    def framing(self) -> Framing | None:
+        return self._bytes.framing if self._bytes is not None else None
+
+    @property
     def ended(self) -> bool:
         return self._bytes is not None and self._bytes.ended
 
-    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
+    def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if isinstance(chunk, dict):
             if self._bytes is not None or self._head_size:
                 raise DecodeError("an object among bytes", expected="bytes")
             self._objects = True
-            out.append(Frame(chunk))
-            return
+            return iter((Frame(chunk),))
         if not isinstance(chunk, (str, bytes, bytearray, memoryview)):
             raise DecodeError(f"a unit is an object, not {type(chunk).__name__}", excerpt=excerpt(chunk))
         if self._objects:
@@ -56,13 +64,12 @@ class ObjectsReader:
             if self._bytes is None:
                 if self._head_size > self._limits.unit:
                     raise too_large(self._limits.unit, 0)
-                return
+                return iter(())
             self._head = []
-        self._bytes.feed(data, out)
+        return self._bytes.feed(data)
 
-    def close(self, out: list[Frame]) -> None:
-        if self._bytes is not None:
-            self._bytes.close(out)
+    def close(self) -> Iterator[Frame]:
+        return self._bytes.close() if self._bytes is not None else iter(())
 
     def _recognise(self, data: bytes) -> Reader | None:
         if _BOM.startswith(data[:3]) and len(data) < 3:

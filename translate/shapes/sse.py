@@ -10,18 +10,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from .. import jsontext
 from ..errors import GrammarError, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Frame, Framed, Framing, octets, too_large
+from . import Chunk, Cursor, Frame, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
-_CARRY_LINE, _EVENT_LINE, _DATA_LINE = b": carry ", b"event: ", b"data: "
 _KEEP = 4096
+_LF = 10
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -59,8 +60,18 @@ class LineBuffer:
         return rest
 
 
+def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
+    """A block: the carry as a comment, the event name, and the data."""
+    head = b": carry " + carry + b"\n" if carry is not None else b""
+    if name is not None and _may_stand(name):
+        head += b"event: " + name.encode() + b"\n"
+    return head + b"data: " + unit + b"\n\n"
+
+
 class SseReader:
     """Reads event streams. ``done``: the data that marks the end of the stream, where the format has one."""
+
+    framing: Framing | None = staticmethod(framing)
 
     def __init__(self, limits: Limits, strict: bool, done: bytes | None) -> None:
         self._limit = limits.unit
@@ -70,13 +81,13 @@ class SseReader:
         self._head: bytes | None = b""
         self._after_cr = False
         self._kept = b""
-        self._offset = 0
         self._block: list[bytes] = []
         self._block_size = 0
         self._block_offset = 0
+        self.cursor = Cursor()
         self.ended = False
 
-    def feed(self, chunk: Chunk, out: list[Frame]) -> None:
+    def feed(self, chunk: Chunk) -> Iterator[Frame]:
         data = octets(chunk)
         if self._head is not None:
             data = self._without_bom(data)
@@ -86,53 +97,53 @@ class SseReader:
             if data[:1] == b"\n":
                 data = data[1:]
                 self._skip(1)
-        if not self._block and not self._lines.size:
-            data = self._plain_blocks(self._kept + data, out)
+        if self._block or self._lines.size:
+            return self._line_by_line(data)
+        if self._kept:
+            data, self._kept = self._kept + data, b""
+        self.cursor.turn(data)
+        return self._blocks()
+
+    def close(self) -> Iterator[Frame]:
+        rest, self._kept, self._head = self._kept + (self._head or b""), b"", None
+        return self._last(rest)
+
+    def _blocks(self) -> Iterator[Frame]:
+        """Between LFs alone a blank line is found at once; with a CR in the chunk, line by line."""
+        cursor = self.cursor
+        data = cursor.data
+        plain = b"\r" not in data
+        while plain and (end := data.find(b"\n\n", cursor.at)) >= 0:
+            if data[cursor.at] == _LF:
+                # a blank line more
+                cursor.at += 1
+                continue
+            block, self._block_offset = data[cursor.at : end], cursor.offset
+            if len(block) > self._limit:
+                # where the limit is passed is found line by line
+                break
+            cursor.at = end + 2
+            frame = self._frame(block.split(b"\n"), whole=True)
+            if frame is not None:
+                yield frame
+        self._block_offset = cursor.offset
+        rest = data[cursor.at :]
+        if plain and len(rest) <= min(_KEEP, self._limit):
+            # a short beginning of a block is cheaper to read again than to read line by line
+            self._kept = rest
+            cursor.turn(b"")
+        else:
+            yield from self._line_by_line(rest)
+
+    def _line_by_line(self, data: bytes) -> Iterator[Frame]:
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
+        self.cursor.turn(b"")
         for line in self._lines.feed(data):
-            self._line(line, out)
+            frame = self._line(line)
+            if frame is not None:
+                yield frame
         if self._block_size + self._lines.size > self._limit:
             raise too_large(self._limit, self._block_offset)
-
-    def _plain_blocks(self, data: bytes, out: list[Frame]) -> bytes:
-        """Take the plain blocks that ``data`` begins with, and return what is left to be read line by line.
-
-        A plain block is what careful writers write: between LFs alone, at most a carry, then at most an event name,
-        then one data line.
-        """
-        self._kept = b""
-        if b"\r" in data or self.ended:
-            return data
-        blocks = data.split(b"\n\n")
-        rest = blocks.pop()
-        offset = self._block_offset
-        for i, block in enumerate(blocks):
-            line, name = block, b""
-            carries: tuple[bytes, ...] = ()
-            if line.startswith(_CARRY_LINE):
-                carry, _, line = line.partition(b"\n")
-                carries = (carry[len(_CARRY_LINE) :],)
-            if line.startswith(_EVENT_LINE):
-                head, _, line = line.partition(b"\n")
-                name = head[len(_EVENT_LINE) :]
-            text = line[len(_DATA_LINE) :]
-            if (
-                not line.startswith(_DATA_LINE)
-                or b"\n" in line
-                or (name and not name.isalnum())
-                or text == self._done
-                or len(block) > self._limit
-            ):
-                rest = b"\n\n".join([*blocks[i:], rest])
-                break
-            out.append((text, offset, name.decode() or None, carries, 0, True))  # type: ignore[arg-type]
-            offset += len(block) + 2
-        else:
-            if len(rest) <= min(_KEEP, self._limit):
-                # a short beginning of a block is cheaper to read again than to read line by line
-                self._kept, rest = rest, b""
-        self._offset = self._block_offset = offset
-        return rest
 
     def _without_bom(self, data: bytes) -> bytes:
         data = (self._head or b"") + data
@@ -145,35 +156,40 @@ class SseReader:
         return data.removeprefix(_BOM)
 
     def _skip(self, length: int) -> None:
-        self._offset += length
+        self.cursor.base += length
         if not self._block:
-            self._block_offset = self._offset
+            self._block_offset = self.cursor.base
 
-    def _line(self, line: bytes, out: list[Frame]) -> None:
-        self._offset += len(line)
+    def _line(self, line: bytes) -> Frame | None:
+        self.cursor.base += len(line)
         line = line.rstrip(b"\r\n")
+        frame = None
         if line:
             self._block.append(line)
             self._block_size += len(line)
             if self._block_size > self._limit:
                 raise too_large(self._limit, self._block_offset)
-            return
+            return None
         if self._block:
-            self._dispatch(out, whole=True)
-        self._block_offset = self._offset
+            frame = self._dispatch(whole=True)
+        self._block_offset = self.cursor.base
+        return frame
 
-    def close(self, out: list[Frame]) -> None:
-        for line in self._lines.feed(self._kept + (self._head or b"")):
-            self._line(line, out)
-        self._kept, self._head = b"", None
-        rest = self._lines.rest()
-        if rest:
-            self._block.append(rest)
-        if self._block:
-            self._dispatch(out, whole=False)
+    def _last(self, rest: bytes) -> Iterator[Frame]:
+        yield from self._line_by_line(rest)
+        line = self._lines.rest()
+        if line:
+            self._block.append(line)
+        frame = self._dispatch(whole=False) if self._block else None
+        if frame is not None:
+            yield frame
 
-    def _dispatch(self, out: list[Frame], *, whole: bool) -> None:
+    def _dispatch(self, *, whole: bool) -> Frame | None:
         block, self._block, self._block_size = self._block, [], 0
+        return self._frame(block, whole=whole)
+
+    def _frame(self, block: list[bytes], *, whole: bool) -> Frame | None:
+        """What a block says, if it says anything."""
         after_end = self.ended
         name: str | None = None
         data: list[bytes] = []
@@ -198,16 +214,17 @@ class SseReader:
         if text is not None and text == self._done:
             self.ended = True
             text = None
-        elif self.ended and text is not None:
+        elif after_end and text is not None:
             error = GrammarError("a unit after the end marker", expected="nothing", excerpt=excerpt(text))
             error.offset = self._block_offset
             raise error
         if after_end:
-            return
+            return None
         # the last block may have been cut anywhere, its comments too
         pings = pings if whole else 0
         if text is not None or carries or pings:
-            out.append(Frame(text, self._block_offset, name or None, tuple(carries), pings, whole))
+            return Frame(text, self._block_offset, name or None, tuple(carries), pings, whole)
+        return None
 
     def _text(self, value: bytes) -> str:
         try:
@@ -220,11 +237,6 @@ class SseReader:
             return value.decode("utf-8", "replace")
 
 
-def _framing(name: str | None, before: bytes, after: bytes) -> Framed:
-    head = (b"event: " + name.encode() + b"\n" if name else b"") + b"data: " + before
-    return Framed(head, after + b"\n\n", True, b": carry ", b"\n" + head)
-
-
 def _may_stand(name: str) -> bool:
     """Whether an event name survives as one line: not with a line end in it, a space first, or half a character."""
     return name[:1] not in ("", " ") and "\n" not in name and "\r" not in name and not _SURROGATE.search(name)
@@ -234,21 +246,18 @@ class SseWriter:
     """Writes event streams."""
 
     joined = True
+    framing: Framing | None = staticmethod(framing)
 
     def __init__(self, done: bytes | None) -> None:
         self._done = done
         self.pending: list[JsonObject] = []
-        self.framing: Framing | None = _framing
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
-        head = b": carry " + jsontext.dumps_strict(carry) + b"\n" if carry else b""
-        if unit is None:
-            if head:
-                out.append(head + b"\n")
-            return
-        if name is not None and _may_stand(name):
-            head += b"event: " + name.encode() + b"\n"
-        out.append(head + b"data: " + jsontext.dumps(unit) + b"\n\n")
+        text = jsontext.dumps_strict(carry) if carry else None
+        if unit is not None:
+            out.append(framing(jsontext.dumps(unit), name, text))
+        elif text is not None:
+            out.append(b": carry " + text + b"\n\n")
 
     def ping(self, out: list[Any]) -> None:
         out.append(b": keep-alive\n\n")
