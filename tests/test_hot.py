@@ -128,9 +128,13 @@ def read(form: hot.Form, units: list[bytes]) -> list[str]:
     texts = [] if run is None else run.texts
     assert run is None or (run.size, len(run.bodies)) == (sum(map(len, units[: len(texts)])), len(texts))
     for one, text in zip(units, [*texts, None], strict=False):
-        lane = hot.Lane(form, form, lambda: 7, 1000, 1000)
-        assert (lane.take(one) is not None) == (text is not None)
-        assert lane.texts == ([] if text is None else [text])
+        for target in (form, None):
+            lane = hot.Lane(form, target, lambda: 7, 1000)
+            out, settled = lane.take(one), lane.settle()
+            assert (out is not None) == (text is not None)
+            assert (settled is not None) == (text is not None)
+            assert settled is None or (settled.texts, settled.size) == ([text], len(one))
+            assert settled is None or out == ([form.write(settled.bodies, settled.numbers)] if target else [])
     return texts
 
 
@@ -368,10 +372,10 @@ def test_the_hot_path_is_taken(monkeypatch: pytest.MonkeyPatch, size: int | None
         counts["written"] += len(run.texts)
         return writing(self, form, run)
 
-    def counted_take(self: hot.Lane, chunk: Any) -> bytes | None:
-        unit = passing(self, chunk)
-        counts["lane"] += unit is not None
-        return unit
+    def counted_take(self: hot.Lane, chunk: Any) -> list[bytes] | None:
+        out = passing(self, chunk)
+        counts["lane"] += out is not None
+        return out
 
     monkeypatch.setattr(hot.HotReader, "read", counted_read)
     monkeypatch.setattr(hot.HotWriter, "write", counted_write)

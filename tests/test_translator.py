@@ -23,7 +23,7 @@ from translate import (
     UpstreamFailure,
     convert,
 )
-from translate.translator import failure_of
+from translate.failures import failure_of
 from translate_codecs.events import Events, EventsEncoder
 
 SSE = list(convert(FRAMES, "gateway", "gateway-sse"))

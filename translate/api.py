@@ -10,13 +10,14 @@ from .codec import Options
 from .errors import TranslateError
 from .event_json import to_json
 from .events import Event, Failure, JsonObject
+from .failures import reported
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import codec as find_codec
 from .registry import resolve
 from .source import Source
 from .streams import AsyncStream, Stream
-from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options, reported
+from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]

@@ -83,12 +83,12 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
     ``made_up``: what ``own`` adds to the unit (a stamp, the whole of a made-up unit) comes from no one.
     """
     carry: JsonObject = {"synthetic": True} if made_up else {}
-    last = len(meant) - 1
     columns: dict[str, list[JsonObject | None]] = {}
     for i, event in enumerate(meant):
-        for name, residue in (event.residue or {}).items():
-            if not (residue.get("synthetic") or (name == own and i == 0 and said)):
-                columns.setdefault(name, [None] * (last + 1))[i] = residue
+        if event.residue:
+            for name, residue in event.residue.items():
+                if not (residue.get("synthetic") or (name == own and i == 0 and said)):
+                    columns.setdefault(name, [None] * len(meant))[i] = residue
     for name, column in columns.items():
         while column[-1] is None:
             column.pop()
@@ -101,7 +101,7 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
 
 def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
     """The entries (rule 3) that turn ``said`` into ``meant``, or ``None`` where they are equal but for residues."""
-    if len(said) == len(meant) and all(same_event(s, m) for s, m in zip(said, meant, strict=True)):
+    if len(said) == len(meant) and all(map(same_event, said, meant)):
         return None
     appends = [(event, size(event.data)) for event in said if type(event) is Append]
     grown = [event.data for event in meant if type(event) is Append]

@@ -55,12 +55,12 @@ class _Cursor:
     def take(self, length: int | None) -> Data:
         """The next ``length`` units of data; ``None`` for the rest of the current ``Append``."""
         self.append(length)
-        length = self.whole.size - self.used if length is None else length
-        if length < 0 or self.used + length > self.whole.size:
+        whole, used = self.whole, self.used
+        length = whole.size - used if length is None else length
+        if length < 0 or used + length > whole.size:
             raise CarryError("the lengths in the carry are not those of the native content")
-        piece = self.whole.cut(self.used, length)
-        self.used += length
-        return piece
+        self.used = used + length
+        return whole.cut(used, length)
 
     @property
     def whole(self) -> Pieces:
@@ -119,7 +119,7 @@ class CarryReader:
         """Whether carries are read: not so after one of another version."""
         return not self._foreign_version
 
-    def ahead(self, carry: JsonObject) -> list[Event]:
+    def ahead(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
         self._begin(carry)
         out: list[Event] = []
@@ -161,7 +161,7 @@ class CarryReader:
         for name, column in carry.items():
             if name not in RESERVED:
                 for event, residue in _column(name, column, events):
-                    event.residue = {**(event.residue or {}), name: residue}
+                    event.residue = {**event.residue, name: residue} if event.residue else {name: residue}
         if "synthetic" in carry:
             if carry["synthetic"] is not True or not events or not said:
                 raise CarryError("a mark 'synthetic' that marks nothing")

@@ -39,8 +39,6 @@ class Options:
     limits: Limits
     report: Report | None
     objects: bool = False
-    residues: bool = True
-    """Whether anyone will look at residues; a decoder need not make those of hot units otherwise."""
     unit: int = field(default=-1)
     """Index of the source's unit at work, kept by the engine."""
 
@@ -120,8 +118,8 @@ class Decoder(ABC):
         """The unit that more of the open part would come as, where such units may be read by their holes alone."""
         return None
 
-    def grow(self, texts: list[str]) -> None:
-        """Told of the texts of hot units that were read in place of :meth:`decode`."""
+    def grow(self, text: str) -> None:
+        """Told of the text of hot units that were read in place of :meth:`decode`."""
 
     def meant(self, events: Sequence[Event]) -> None:
         """Told of the events a unit turned out to mean, where a carry had a say."""
@@ -140,15 +138,20 @@ class Encoder(ABC):
 
     def encode(self, event: Event) -> None:
         """Put all the units that ``event`` makes sayable. No event is held longer than its part is open."""
-        if not made_up_by_another(event, self.name):
+        if type(event) is not Start or not made_up_by_another(event, self.name):
             self.handle(event)
 
     def hot(self) -> Hot | None:
         """The unit that a plain fragment of the open part is written as, where it may be written by its holes alone."""
         return None
 
-    def grow(self, texts: list[str]) -> None:
-        """Told of the texts of plain fragments that were written in place of :meth:`encode`."""
+    def grow(self, text: str) -> None:
+        """Told of the text of plain fragments that were written in place of :meth:`encode`."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether a plain fragment of the open part is only kept for later: nothing is put, and nothing can fail."""
+        return False
 
     @abstractmethod
     def handle(self, event: Event) -> None:
@@ -233,7 +236,6 @@ class Codec(ABC):
     name (``""``: objects, ``"jsonl"``, ``"sse"``, …), made of :mod:`translate.shapes`. ``says``: the names
     of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
     what no other codec says, by name; both are for predictions and documentation.
-    ``says_residues``: whether units say the residues of all codecs, so that no loss policy leaves them out.
     """
 
     name: ClassVar[str]
@@ -241,7 +243,6 @@ class Codec(ABC):
     says: ClassVar[frozenset[str]]
     partly: ClassVar[Mapping[str, str]] = {}
     only: ClassVar[Mapping[str, str]] = {}
-    says_residues: ClassVar[bool] = False
 
     @abstractmethod
     def decoder(self, options: Options) -> Decoder:

@@ -114,10 +114,6 @@ class Grammar:
         """Whether an ``Append`` of text may stand here."""
         return self.state == INSIDE and self._grows is str
 
-    def grown(self, texts: Iterable[str]) -> None:
-        """As :meth:`check` of an ``Append`` of each text, where :attr:`grows_by_text`."""
-        self.size += sum(map(len, texts))
-
     def expected(self) -> str:
         """What may stand next, for a message."""
         return ", ".join(NAMES[cls] for cls in TABLE[self.state]) or "nothing"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -24,7 +24,7 @@ import orjson
 
 from . import jsontext
 from .carry import RESERVED
-from .events import Append, JsonObject
+from .events import Append, Event, JsonObject
 from .limits import Limits
 from .shapes import Chunk, Cursor, Framing
 
@@ -36,8 +36,8 @@ DIGITS = 18
 """Digits of a number in a hole, at most: whatever they are, it has 64 bits."""
 WINDOW = 1 << 14
 """Bytes that are looked at together, at most: after a unit that is not UTF-8 they are looked at again."""
-LANE = 1024
-"""Units in a lane, at most: then they are folded together."""
+LANE = 1 << 16
+"""Bytes that go through a lane, at most: then they are folded together."""
 _HOLE, _NUMBER = b"\\u0000text", str(NUMBER).encode()
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
 _PAIR = rb"d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}"
@@ -46,6 +46,7 @@ _TEXT_HOLE = rb"(" + _PLAIN + rb"(?:" + _ESCAPE + _PLAIN + rb")*+)"
 """Matches the inside of a JSON string. Half of a surrogate pair is left to the general way."""
 _NUMBER_HOLE = rb"(0|[1-9][0-9]{0,17})"
 _CODEC, _MEMBER = "\x00codec", "\x00member"
+_CODEC_NAME, _MEMBER_NAME = re.compile("[a-z0-9_-]+"), re.compile("[a-z_]+")
 
 Mark: TypeAlias = tuple[str, str] | None
 """The residue that a number is: codec and member."""
@@ -93,16 +94,19 @@ class Form:
         while found := match(data, stop, end):
             holes.append(found.groups())
             stop = found.end()
-        if not holes:
-            return None
-        columns = [list(column) for column in zip(*holes, strict=True)]
-        bodies = columns.pop(-1 if self.number_first else 0)
         try:
-            texts: list[str] = orjson.loads(b'["' + b'","'.join(bodies) + b'"]')
+            return self.run(holes, stop - at) if holes else None
         except ValueError:
             # what matches is JSON, but need not be UTF-8: only the units before that are read
             return self.read(data, at, at + jsontext.utf8_until(data[at:stop]))
-        return Run(self, texts, _canonical(bodies, texts), columns[0] if columns else [], stop - at)
+
+    def run(self, holes: list[tuple[bytes, ...]], size: int) -> Run:
+        """The run of units with these holes, as the pattern found them. Raises ``ValueError`` for what is not UTF-8."""
+        columns = [list(column) for column in zip(*holes, strict=True)]
+        bodies = columns.pop(-1 if self.number_first else 0)
+        texts: list[str] = orjson.loads(b'["' + b'","'.join(bodies) + b'"]')
+        numbers = columns[0] if columns else []
+        return Run(texts, _canonical(bodies, texts), numbers, self.residue, self.synthetic, self, size)
 
     def write(self, bodies: list[bytes], numbers: list[bytes]) -> bytes:
         """The units with these holes."""
@@ -115,30 +119,80 @@ class Form:
 
 @dataclass(slots=True)
 class Run:
-    """Hot units as columns: their texts, the same as insides of JSON strings, their numbers. ``size``: in bytes."""
+    """Plain fragments as columns: their texts, the same as insides of JSON strings, and their numbers, if any.
 
-    form: Form
+    ``residue``: what the numbers are. ``synthetic``: whether they were made up. ``form``: that of the units that were
+    read, if any were; ``size``: their bytes.
+    """
+
     texts: list[str]
     bodies: list[bytes]
     numbers: list[bytes]
-    size: int
+    residue: Mark
+    synthetic: bool
+    form: Form | None = None
+    size: int = 0
 
-    def after(self, count: int) -> Run:
-        """The run without its first units."""
-        return Run(self.form, self.texts[count:], self.bodies[count:], self.numbers[count:], self.size)
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.texts)
+
+    def split(self, at: int) -> tuple[Run, Run]:
+        """The first units, and the others."""
+        texts, bodies, numbers = self.texts, self.bodies, self.numbers
+        first = Run(texts[:at], bodies[:at], numbers[:at], self.residue, self.synthetic)
+        return first, Run(texts[at:], bodies[at:], numbers[at:], self.residue, self.synthetic)
 
     def events(self) -> list[Append]:
         """The events that the units mean."""
-        mark = self.form.residue
-        if mark is None:
+        if self.residue is None:
             return [Append(text) for text in self.texts]
-        codec, member = mark
+        codec, member = self.residue
         numbers = map(int, self.numbers)
-        if self.form.synthetic:
-            made = [{member: n, "synthetic": True} for n in numbers]
-        else:
-            made = [{member: n} for n in numbers]
+        mark: JsonObject = {"synthetic": True} if self.synthetic else {}
+        made = [{member: n, **mark} for n in numbers]
         return [Append(text, None, {codec: own}) for text, own in zip(self.texts, made, strict=True)]
+
+
+def gather(events: Sequence[Event], at: int) -> Run | None:
+    """The plain fragments among ``events`` from ``at`` on, where there are several of one kind."""
+    first = _kind(events[at])
+    texts: list[str] = []
+    numbers: list[int] = []
+    for event in events[at:]:
+        kind = _kind(event)
+        if kind is None or first is None or kind[0] != first[0]:
+            break
+        texts.append(kind[1])
+        numbers.append(kind[2])
+    if len(texts) < 2 or first is None:
+        return None
+    try:
+        bodies = [orjson.dumps(text)[1:-1] for text in texts]
+    except TypeError:
+        return None
+    digits = [b"%d" % n for n in numbers] if first[0] is not None else []
+    return Run(texts, _canonical(bodies, texts), digits, first[0], False)
+
+
+def _kind(event: Event) -> tuple[Mark, str, int] | None:
+    """The residue of a plain fragment, its text, and the residue's number; ``None`` for any other event."""
+    if type(event) is not Append or event.state is not None or type(event.data) is not str:
+        return None
+    if not event.residue:
+        return None, event.data, 0
+    name, own = next(iter(event.residue.items()))
+    member, number = next(iter(own.items()), ("", None))
+    if len(event.residue) > 1 or len(own) > 1 or type(number) is not int or not 0 <= number < 10**DIGITS:
+        return None
+    return ((name, member), event.data, number) if _plain(name, member) else None
+
+
+def _plain(codec: str, member: str) -> bool:
+    """Whether a carry may name a residue so without further rules."""
+    known = bool(_CODEC_NAME.fullmatch(codec) and _MEMBER_NAME.fullmatch(member))
+    return known and codec not in RESERVED and member != "synthetic"
 
 
 def _canonical(bodies: list[bytes], texts: list[str]) -> list[bytes]:
@@ -197,8 +251,8 @@ def _carrying(hot: Hot, framing: Framing) -> re.Pattern[bytes]:
     text = _spelled({_CODEC: {_MEMBER: NUMBER}}, spaced=False)
     head, _, _ = framing(_spelled(hot.unit, spaced=False), hot.name, text).partition(_NUMBER)
     pattern = re.escape(head).replace(re.escape(_HOLE), rb'(?:[^"\\]|\\.)*+')
-    for name, group in ((_CODEC, rb"([a-z0-9_-]+)"), (_MEMBER, rb"([a-z_]+)")):
-        pattern = pattern.replace(re.escape(json.dumps(name)[1:-1].encode()), group)
+    for name, group in ((_CODEC, _CODEC_NAME), (_MEMBER, _MEMBER_NAME)):
+        pattern = pattern.replace(re.escape(json.dumps(name)[1:-1].encode()), f"({group.pattern})".encode())
     return re.compile(pattern)
 
 
@@ -209,6 +263,7 @@ class HotReader:
     """Reads the hot units of one stream."""
 
     def __init__(self, framing: Framing, limits: Limits) -> None:
+        """``limits``: of the stream; what might pass one is left to the general way, which finds out."""
         self._framing = framing
         self._carry = limits.carry
         # a unit that is within a window is within its limit
@@ -220,27 +275,28 @@ class HotReader:
 
         ``trusted``: whether carries are read.
         """
-        for form in self._candidates(hot, cursor):
-            if form.carry and (not trusted or form.carry + DIGITS > self._carry):
-                continue
-            run = form.read(cursor.data, cursor.at, cursor.at + self._window)
-            if run is not None:
-                cursor.at += run.size
-                self._last = form
+        last = self._last
+        if last is not None and last.hot is hot and (run := self._read(last, cursor, trusted=trusted)):
+            return run
+        for form in _forms(hot, self._framing):
+            if form is not last and (run := self._read(form, cursor, trusted=trusted)):
                 return run
+        if hot.stamp is None and (match := _carrying(hot, self._framing).match(cursor.data, cursor.at)):
+            codec, member = match[1].decode(), match[2].decode()
+            if _plain(codec, member) and codec != hot.codec:
+                return self._read(form_of(hot, self._framing, (codec, member)), cursor, trusted=trusted)
         return None
 
-    def _candidates(self, hot: Hot, cursor: Cursor) -> Iterator[Form]:
-        data, at, last = cursor.data, cursor.at, self._last
-        if last is not None and last.hot is hot and data.startswith(last.head, at):
-            yield last
-        for form in _forms(hot, self._framing):
-            if form is not last and data.startswith(form.head, at):
-                yield form
-        if hot.stamp is None and (match := _carrying(hot, self._framing).match(data, at)):
-            codec, member = match[1].decode(), match[2].decode()
-            if codec not in RESERVED and codec != hot.codec and member != "synthetic":
-                yield form_of(hot, self._framing, (codec, member))
+    def _read(self, form: Form, cursor: Cursor, *, trusted: bool) -> Run | None:
+        if not cursor.data.startswith(form.head, cursor.at):
+            return None
+        if form.carry and (not trusted or form.carry + DIGITS > self._carry):
+            return None
+        run = form.read(cursor.data, cursor.at, cursor.at + self._window)
+        if run is not None:
+            cursor.at += run.size
+            self._last = form
+        return run
 
 
 # ---- writing ----------------------------------------------------------------------------------
@@ -254,14 +310,14 @@ class HotWriter:
     carrying: bool
     clock: Callable[[], int]
 
-    def form(self, hot: Hot, source: Form, *, first: bool) -> Form | None:
-        """The form that units of the ``source`` form are written in, or ``None`` where the general way has to look.
+    def form(self, hot: Hot, run: Run, *, first: bool) -> Form | None:
+        """The form that a run is written in, or ``None`` where the general way has to look.
 
         ``first``: the stream's first carry, which is not plain, has yet to be written.
         """
-        residue = source.residue
+        residue = run.residue
         own = residue is not None and residue[0] == hot.codec
-        others = None if own or source.synthetic or not self.carrying else residue
+        others = None if own or run.synthetic or not self.carrying else residue
         if hot.stamp is None:
             if own:
                 return None
@@ -269,7 +325,7 @@ class HotWriter:
         elif own:
             if residue != (hot.codec, hot.stamp):
                 return None
-            carry = SYNTHETIC if source.synthetic and self.carrying else None
+            carry = SYNTHETIC if run.synthetic and self.carrying else None
         else:
             if others is not None:
                 return None
@@ -278,7 +334,7 @@ class HotWriter:
 
     def write(self, form: Form, run: Run) -> bytes:
         """A run in its form."""
-        if form.mid and form.residue != run.form.residue:
+        if form.mid and form.residue != run.residue:
             return form.write(run.bodies, orjson.dumps([self.clock() for _ in run.texts])[1:-1].split(b","))
         return form.write(run.bodies, run.numbers)
 
@@ -287,47 +343,52 @@ class Lane:
     """Hot units that come one a chunk, as in a live stream: each from bytes to bytes, the rest settled afterwards."""
 
     __slots__ = (
-        *("_body", "_clock", "_match", "_number", "_room", "_stamps", "_target", "_unit"),
-        *("bytes", "size", "texts"),
+        *("_body", "_clock", "_head", "_left", "_match", "_mid", "_number", "_number_first", "_source", "_stamps"),
+        *("_tail", "holes", "silent", "size"),
     )
 
-    def __init__(self, source: Form, target: Form, clock: Callable[[], int], room: int, unit: int) -> None:
-        """``room``: by how much the part may grow. ``unit``: the bytes of a unit, at most."""
+    def __init__(self, source: Form, target: Form | None, clock: Callable[[], int], room: int) -> None:
+        """``target``: ``None`` where the encoder only holds such fragments. ``room``: for so many bytes at most."""
+        self._source = source
         self._match = source.pattern.fullmatch
-        self._body, self._number = (2, 1) if source.number_first else (1, source.pattern.groups)
-        self._target = target
-        self._stamps = bool(target.mid) and target.residue != source.residue
+        self._body, self._number = (1, 0) if source.number_first else (0, -1)
         self._clock = clock
-        self._room = room
-        self._unit = unit
-        self.texts: list[str] = []
+        self.silent = target is None
+        self.holes: list[tuple[bytes, ...]] = []
         self.size = 0
-        self.bytes = 0
+        self._left = min(room, LANE)
+        if target is not None:
+            self._head, self._mid, self._tail = target.head, target.mid, target.tail
+            self._number_first = target.number_first
+            self._stamps = target.residue != source.residue
 
-    def take(self, data: Chunk) -> bytes | None:
+    def take(self, data: Chunk) -> list[bytes] | None:
         """The output for a chunk that is one unit of the source form, or ``None``: the lane ends."""
         found = self._match(data) if type(data) is bytes else None
-        if found is None or len(data) > self._unit:
+        if found is None:
             return None
-        body, number = found[self._body], found[self._number]
-        try:
-            text: str = orjson.loads(b'"' + body + b'"')
-        except ValueError:
+        size = self.size + len(data)
+        if size > self._left:
             return None
-        size = self.size + len(text)
-        if size > self._room or len(self.texts) == LANE:
-            return None
-        if b"\\" in body or not body.isascii():
-            body = jsontext.dumps(text)[1:-1]
-        self.texts.append(text)
+        holes = found.groups()
+        body = holes[self._body]
+        if not body.isascii() or b"\\" in body:
+            try:
+                body = jsontext.dumps(orjson.loads(b'"' + body + b'"'))[1:-1]
+            except ValueError:
+                return None
         self.size = size
-        self.bytes += len(data)
-        target = self._target
-        mid = target.mid
+        self.holes.append(holes)
+        if self.silent:
+            return []
+        mid = self._mid
         if not mid:
-            return target.head + body + target.tail
-        if self._stamps:
-            number = orjson.dumps(self._clock())
-        if target.number_first:
-            return target.head + number + mid + body + target.tail
-        return target.head + body + mid + number + target.tail
+            return [self._head + body + self._tail]
+        number = orjson.dumps(self._clock()) if self._stamps else holes[self._number]
+        if self._number_first:
+            return [self._head + number + mid + body + self._tail]
+        return [self._head + body + mid + number + self._tail]
+
+    def settle(self) -> Run | None:
+        """What went through it, if anything did."""
+        return self._source.run(self.holes, self.size) if self.holes else None

@@ -28,10 +28,10 @@ def _diff(a: Any, b: Any, path: list[Any], out: Patch) -> None:
     if type(a) is dict and type(b) is dict:
         out += [[[*path, k]] for k in a if k not in b]
         for k, v in b.items():
-            if k in a:
-                _diff(a[k], v, [*path, k], out)
-            else:
+            if k not in a:
                 out.append([[*path, k], v])
+            elif not ((x := a[k]) is v or (type(x) is type(v) in (str, int) and x == v)):
+                _diff(x, v, [*path, k], out)
     elif type(a) is list and type(b) is list and len(a) == len(b):
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
             _diff(x, y, [*path, i], out)

@@ -77,10 +77,10 @@ class UnitSink:
         unit = encoder.hot()
         if unit is None or self._hot is None or self._writer.pending:
             return None
-        form = self._hot.form(unit, run.form, first=self._first)
+        form = self._hot.form(unit, run, first=self._first)
         if form is not None:
             self.out.append(self._hot.write(form, run))
-            encoder.grow(run.texts)
+            encoder.grow(run.text)
         return form
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:

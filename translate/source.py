@@ -83,18 +83,18 @@ class Source:
 
     @property
     def room(self) -> int:
-        """By how much the open part may grow."""
-        return self._options.limits.part - self._grammar.size
+        """By how much the open part may grow, and a unit be long."""
+        return min(self._options.limits.part - self._grammar.size, self._options.limits.unit)
 
     @property
     def at_boundary(self) -> bool:
         """Whether all that came has been read, between two frames."""
         return self._reader.cursor.at == len(self._reader.cursor.data)
 
-    def grown(self, texts: list[str], length: int) -> None:
-        """Hot units, ``length`` bytes of them, were read by someone else."""
-        self._grow(texts)
-        self._reader.cursor.base += length
+    def passed(self, run: Run) -> None:
+        """Hot units of this stream were read by someone else."""
+        self._grow(run, run.text)
+        self._reader.cursor.base += run.size
 
     def _truncated(self) -> TruncatedStream:
         error = TruncatedStream("the input ended without a terminal unit")
@@ -107,7 +107,7 @@ class Source:
 
     def _take(self, frames: Iterator[Frame]) -> None:
         while True:
-            while self._grammar.grows_by_text and not self._cold and self._run():
+            while not self._cold and self._grammar.grows_by_text and self._run():
                 pass
             try:
                 frame = next(frames, None)
@@ -121,7 +121,7 @@ class Source:
             raise self._truncated()
 
     def _run(self) -> bool:
-        """Read the hot units that come next; whether there were any."""
+        """Read the hot units that come next; whether more may follow."""
         unit, reader = self._decoder.hot(), self._reader
         if unit is None or self.at_boundary or reader.framing is None:
             return False
@@ -131,20 +131,21 @@ class Source:
         run = self._hot.read(unit, reader.cursor, trusted=self._carry.trusted)
         if run is None:
             return False
-        if sum(map(len, run.texts)) > self.room:
+        text = run.text
+        if self._grammar.size + len(text) > self._options.limits.part:
             # one of them passes the limit: the general way finds out which
             reader.cursor.at, self._cold = at, True
             return False
-        self._grow(run.texts)
+        self._grow(run, text)
         assert self._emit_run is not None
         self._emit_run(run)
-        return True
+        return run.form is not None and reader.cursor.data.find(run.form.tail, reader.cursor.at) >= 0
 
-    def _grow(self, texts: list[str]) -> None:
-        self._grammar.grown(texts)
-        self._unit += len(texts)
+    def _grow(self, run: Run, text: str) -> None:
+        self._grammar.size += len(text)
+        self._unit += len(run.texts)
         self._options.unit = self._unit
-        self._decoder.grow(texts)
+        self._decoder.grow(text)
 
     def _frame(self, frame: Frame) -> None:
         self._unit += frame.data is not None
@@ -152,9 +153,10 @@ class Source:
         self._options.unit = self._unit if frame.data is not None else self._unit + 1
         try:
             parts = self._opener.open(frame)
-            events: list[Event] = [] if self.ended else [Ping() for _ in range(parts.pings)]
+            events: list[Event] = [Ping() for _ in range(parts.pings)] if parts.pings and not self.ended else []
             if parts.unit is not None:
-                events += self._meaning(parts.unit, parts.carry, frame)
+                meaning = self._meaning(parts.unit, parts.carry, frame)
+                events = [*events, *meaning] if events else meaning
             elif parts.carry is not None:
                 events += self._apply([], parts.carry)
             elif not (frame.whole or frame.pings or frame.carries or frame.data is not None):
@@ -177,26 +179,32 @@ class Source:
         ahead: list[Event] = []
         if carry is not None and "before" in carry:
             # what rode ahead is told to the decoder first, as it is where it has a block of its own
-            held = carry
-            told = self._carried(lambda: self._carry.ahead(held), [])
+            told = self._carried(self._carry.ahead, [], carry)
             ahead, carry = (told, carry) if told is not None else ([], None)
         said = self._decoder.decode(unit, frame.name)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
-        return ahead + self._apply(said, carry, ahead)
+        meant = self._apply(said, carry, ahead)
+        return ahead + meant if ahead else meant
 
     def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event] = ()) -> list[Event]:
         if carry is None:
             self._carry.native(said)
             return said
-        meant = self._carried(lambda: self._carry.read(said, carry), ahead)
+        meant = self._carried(self._carry.read, said, carry, ahead)
         return said if meant is None else meant
 
-    def _carried(self, read: Callable[[], list[Event]], ahead: Sequence[Event]) -> list[Event] | None:
+    def _carried(
+        self,
+        read: Callable[[list[Event], JsonObject], list[Event]],
+        said: list[Event],
+        carry: JsonObject,
+        ahead: Sequence[Event] = (),
+    ) -> list[Event] | None:
         """What a carry says, if the stream may go on so after ``ahead``; else its fault."""
         try:
-            events = read()
-            self._grammar.allows([*ahead, *events])
+            events = read(said, carry)
+            self._grammar.allows([*ahead, *events] if ahead else events)
         except CarryError as error:
             self._fault(error)
             return None

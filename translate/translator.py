@@ -8,21 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .codec import Options
-from .errors import ToolArgumentsError, TranslateError, TruncatedStream, UpstreamFailure
-from .events import PART_KINDS, Event, Failure, Finish, JsonObject, Model, Ping
+from .errors import TranslateError, TruncatedStream, UpstreamFailure
+from .events import PART_KINDS, Event, Failure, Model
+from .failures import failure_of, reported
 from .grammar import ENDED, Grammar
-from .hot import Form, Lane, Run
+from .hot import Lane, Run
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import resolve
 from .shapes import Chunk
-from .sink import UnitSink
 from .source import Source
-
-ENCODED_CODE = 502
-"""The code of a failure that is our own or a source's (an end without a terminal unit among them)."""
-_PREVIEW = 200
-
+from .writing import Writing
 
 ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
 """Who answers: a :class:`Model`, a mapping of its fields, or its name."""
@@ -51,57 +47,6 @@ def make_options(
 ) -> Options:
     """The options of one conversion as codecs see them."""
     return Options(as_model(model), clock or now, strict, limits or Limits(), report)
-
-
-class Writing:
-    """The half of a translation behind the grammar: events in, output units out."""
-
-    def __init__(self, dst: str, options: Options, loss: LossPolicy) -> None:
-        codec, shape = resolve(dst)
-        self.format = dst
-        self.codec = codec
-        self.objects = shape.objects
-        options.objects = shape.objects
-        writer = shape.writer()
-        self.joined = writer.joined
-        self.sink = UnitSink(codec, writer, options, loss)
-        self._encoder = codec.encoder(self.sink, options)
-        self.ended = False
-
-    def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
-        """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
-        for event in events:
-            if stop_at_failure and type(event) is Failure:
-                raise reported(event)
-            self.encode(event)
-
-    def run(self, run: Run) -> Form | None:
-        """Hot units; the form that the last of them was written in, if any."""
-        form = self.sink.run(self._encoder, run)
-        if form is not None:
-            return form
-        # what the encoder holds, and the stream's first carry, go out with the first
-        first, *others = run.events()
-        self._encoder.encode(first)
-        form = self.sink.run(self._encoder, run.after(1)) if others else None
-        if form is None:
-            for event in others:
-                self._encoder.encode(event)
-        return form
-
-    def grown(self, texts: list[str]) -> None:
-        """Hot units were written by someone else."""
-        self._encoder.grow(texts)
-
-    def encode(self, event: Event) -> None:
-        """One event of the grammar; what it lets be said is in the sink's ``out``."""
-        if type(event) is Ping:
-            self.sink.ping()
-            return
-        self._encoder.encode(event)
-        if type(event) in (Finish, Failure):
-            self.ended = True
-            self.sink.end()
 
 
 class Machine(ABC):
@@ -206,7 +151,6 @@ class Translator(Machine):
         codec, shape = resolve(src)
         self._writing = Writing(dst, options, loss)
         target = self._writing.codec
-        options.residues = loss == "carry" or report is not None or codec is target or target.says_residues
         self._source = Source(codec, shape, src, options, self._encode, self._run)
         self._lane: Lane | None = None
         if codec is target:
@@ -222,9 +166,9 @@ class Translator(Machine):
     def feed(self, data: Chunk) -> list[Any]:
         """Read one chunk: bytes or text for byte formats, one unit for object formats."""
         if self._lane is not None:
-            unit = self._lane.take(data)
-            if unit is not None:
-                return [unit]
+            out = self._lane.take(data)
+            if out is not None:
+                return out
             self._settle()
         return super().feed(data)
 
@@ -241,9 +185,10 @@ class Translator(Machine):
     def _settle(self) -> None:
         """Leave the lane: what went through it is told to those it passed by."""
         lane, self._lane = self._lane, None
-        if lane is not None:
-            self._source.grown(lane.texts, lane.bytes)
-            self._writing.grown(lane.texts)
+        run = lane.settle() if lane is not None else None
+        if lane is not None and run is not None:
+            self._source.passed(run)
+            self._writing.passed(run, silent=lane.silent)
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
@@ -255,10 +200,10 @@ class Translator(Machine):
 
     def _run(self, run: Run) -> None:
         form = self._writing.run(run)
-        if form is not None and len(run.texts) == 1 and self._source.at_boundary:
+        one = len(run.texts) == 1 and run.form is not None and self._source.at_boundary
+        if one and run.form and (form is not None or self._writing.holds):
             # one unit a chunk: the next ones may well come so, too
-            options = self._options
-            self._lane = Lane(run.form, form, options.clock, self._source.room, options.limits.unit)
+            self._lane = Lane(run.form, form, self._options.clock, self._source.room)
 
     def _encode(self, events: Sequence[Event]) -> None:
         self._writing.encode_all(events, stop_at_failure=self._raise_errors)
@@ -282,33 +227,6 @@ class Translator(Machine):
             of_source = isinstance(error, UpstreamFailure)
             error.locate(format=self._format if of_source else self._writing.format, unit=max(self._options.unit, 0))
         return error
-
-
-def reported(failure: Failure) -> UpstreamFailure:
-    """The error that a failure in the stream itself is raised as."""
-    return UpstreamFailure(failure.code, failure.message, failure.kind, failure.details)
-
-
-def failure_of(error: BaseException) -> Failure:
-    """The failure that an error becomes under ``errors="encode"``.
-
-    It goes to whoever reads the output: it says what went wrong, but shows neither the input nor the words of
-    exceptions from elsewhere.
-    """
-    if isinstance(error, UpstreamFailure):
-        return Failure(error.code, error.message, error.kind, error.details)
-    if not isinstance(error, TranslateError):
-        return Failure(ENCODED_CODE, f"the source failed: {type(error).__name__}", type(error).__name__)
-    message = f"{error.what}; expected {error.expected}" if error.expected else error.what
-    if isinstance(error, ToolArgumentsError):
-        details: JsonObject = {
-            "tool_name": error.name,
-            "tool_call_id": error.id,
-            "raw_arguments_length": len(error.raw),
-            "raw_arguments_preview": error.raw[:_PREVIEW],
-        }
-        return Failure(ENCODED_CODE, message, "ToolArgumentsError", details)
-    return Failure(ENCODED_CODE, message, type(error).__name__)
 
 
 def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,10 +108,6 @@ class Growth:
         if len(self._recent) >= _FOLD:
             self._folded.append(join(self._recent))
             self._recent = []
-
-    def extend(self, pieces: Sequence[Data]) -> None:
-        """Grow by many fragments."""
-        self.add(join(pieces))
 
     def join(self) -> Data:
         """All of it, of the type the fragments have; ``""`` where there were none."""

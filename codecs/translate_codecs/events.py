@@ -104,8 +104,6 @@ class Events(Codec):
         {*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"}
     )
 
-    says_residues = True
-
     def decoder(self, options: Options) -> EventsDecoder:
         return EventsDecoder(options)
 

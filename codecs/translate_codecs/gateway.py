@@ -314,6 +314,10 @@ class GatewayEncoder(Encoder):
         head = self._head
         return HOT.get(WORD.get(head.kind, "")) if self._native and head is not None and not self._held else None
 
+    @property
+    def holds(self) -> bool:
+        return self._native and self._head is not None and self._head.kind == "tool_call"
+
     def _needs_no_start(self, event: Event) -> bool:
         """What may stand before ``streamStart`` at home."""
         if type(event) is Foreign:

@@ -114,8 +114,8 @@ class UniEventDecoder(Decoder):
     def hot(self) -> Hot | None:
         return HOT.get(self._head.kind) if self._state == GROUP else None
 
-    def grow(self, texts: list[str]) -> None:
-        self._grown.extend(texts)
+    def grow(self, text: str) -> None:
+        self._grown.add(text)
 
     def resume(self, head: Open, grown: Growth, fidelity: JsonObject | None) -> None:
         """Go on in a group that others have begun."""
@@ -228,7 +228,8 @@ class UniEventDecoder(Decoder):
                 raise GrammarError(f"the {item['type']} differs from its fragments in {wrong!r}", expected="the same")
             self.options.repair(wrong, f"the {item['type']} differed from its fragments, which stand")
             unit = {**delta_event(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
-        self._keep(unit, delta_event(canonical), event, parsed=kind == "tool_call")
+        parsed = kind == "tool_call" and canonical[FIELD[kind]] is not item[FIELD[kind]]
+        self._keep(unit, delta_event(canonical), event, parsed=parsed)
         self._state = following
         return [event]
 
@@ -236,7 +237,9 @@ class UniEventDecoder(Decoder):
         """The complete item's growing field, in the form that ``item`` has it."""
         data = self._grown.join()
         if kind == "tool_call":
-            return parse_arguments(data, self._head.name or "", self._head.id or "")  # type: ignore[arg-type]
+            parsed = parse_arguments(data, self._head.name or "", self._head.id or "")  # type: ignore[arg-type]
+            given = item.get(FIELD[kind])
+            return given if jsontext.same(given, parsed) else parsed
         return self._as_given(data or b"", item) if GROWS[kind] is bytes else data
 
     def _as_given(self, data: Data, item: JsonObject) -> Any:
@@ -249,7 +252,7 @@ class UniEventDecoder(Decoder):
         field = FIELD[kind]
         if kind == "tool_call":
             given: Any = member(item, field, dict, "a tool_call.done")
-            agrees = close_enough(given, canonical[field])
+            agrees = given is canonical[field] or close_enough(given, canonical[field])
         else:
             agrees = jsontext.same(self._data(item, kind), self._grown.join())
         if not agrees:
@@ -339,8 +342,8 @@ class UniEventEncoder(Encoder):
     def hot(self) -> Hot | None:
         return HOT.get(said_kind(self._head)) if self._native and not self._held and self._head else None
 
-    def grow(self, texts: list[str]) -> None:
-        self._grown.extend(texts)
+    def grow(self, text: str) -> None:
+        self._grown.add(text)
 
     def _on_open(self, event: Open) -> None:
         self._native = self.codec.sayable(event)

@@ -45,11 +45,12 @@ class LinesReader:
         return self._last()
 
     def _lines(self) -> Iterator[Frame]:
-        cursor = self.cursor
+        cursor, limit = self.cursor, self._limit
         data = cursor.data
         while (end := data.find(b"\n", cursor.at)) >= 0:
-            offset, line = cursor.offset, data[cursor.at : end]
-            self._measure(line, offset)
+            offset, line = cursor.base + cursor.at, data[cursor.at : end]
+            if len(line) > limit:
+                self._measure(line, offset)
             cursor.at = end + 1
             text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
             if text:
@@ -76,7 +77,7 @@ class LinesReader:
 
     def _measure(self, line: bytes, offset: int) -> None:
         # counted as it came, so that it does not matter how it was cut
-        if len(line) > self._limit and len(line) - line.endswith(b"\r") > self._limit:
+        if len(line) - line.endswith(b"\r") > self._limit:
             raise too_large(self._limit, offset)
 
     def _unfinished(self) -> bytes:

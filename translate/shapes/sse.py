@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from .. import jsontext
@@ -23,7 +24,8 @@ _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
 _KEEP = 4096
 _LF = 10
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_NAME = re.compile("[\n\r\ud800-\udfff]")
+"""What an event name cannot have in it: a line end, or half a character."""
 
 
 class LineBuffer:
@@ -62,10 +64,16 @@ class LineBuffer:
 
 def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
     """A block: the carry as a comment, the event name, and the data."""
-    head = b": carry " + carry + b"\n" if carry is not None else b""
-    if name is not None and _may_stand(name):
-        head += b"event: " + name.encode() + b"\n"
-    return head + b"data: " + unit + b"\n\n"
+    before = _before_data(name)
+    if carry is not None:
+        return b": carry " + carry + b"\n" + before + unit + b"\n\n"
+    return before + unit + b"\n\n"
+
+
+@lru_cache(maxsize=64)
+def _before_data(name: str | None) -> bytes:
+    named = name is not None and name[:1] not in ("", " ") and not _NO_NAME.search(name)
+    return b"event: " + name.encode() + b"\ndata: " if name is not None and named else b"data: "
 
 
 class SseReader:
@@ -235,11 +243,6 @@ class SseReader:
                 found.offset = self._block_offset
                 raise found from None
             return value.decode("utf-8", "replace")
-
-
-def _may_stand(name: str) -> bool:
-    """Whether an event name survives as one line: not with a line end in it, a space first, or half a character."""
-    return name[:1] not in ("", " ") and "\n" not in name and "\r" not in name and not _SURROGATE.search(name)
 
 
 class SseWriter:
