@@ -54,7 +54,9 @@ class _Cursor:
 
     def take(self, length: int | None) -> Data:
         """The next ``length`` units of data; ``None`` for the rest of the current ``Append``."""
-        self.append(length)
+        whole = self._pieces
+        if whole is None or not length or not 0 < length <= whole.size - self.used:
+            self.append(length)
         whole, used = self.whole, self.used
         length = whole.size - used if length is None else length
         if length < 0 or used + length > whole.size:

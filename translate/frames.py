@@ -35,7 +35,8 @@ class FrameOpener:
 
     def open(self, frame: Frame) -> Parts:
         """Raises :class:`DecodeError` and :class:`LimitExceeded`. An unfinished unit at the end of input is none."""
-        unit = self._unit(frame)
+        data = frame.data
+        unit = self._unit(data, whole=frame.whole) if data is not None else None
         if unit is None and not frame.whole:
             # a carry in an unfinished block speaks for a unit that never came
             return Parts(None, None, frame.pings)
@@ -45,10 +46,7 @@ class FrameOpener:
             self._take_inside(parts, unit, frame)
         return parts
 
-    def _unit(self, frame: Frame) -> JsonObject | None:
-        data = frame.data
-        if data is None:
-            return None
+    def _unit(self, data: bytes | JsonObject, *, whole: bool) -> JsonObject | None:
         if isinstance(data, dict):
             if not isinstance(data.get("event"), Event):
                 native = {k: v for k, v in data.items() if k != "carry" or not isinstance(v, dict)}
@@ -57,12 +55,12 @@ class FrameOpener:
         try:
             unit = self._json(data)
         except DecodeError:
-            if frame.whole:
+            if whole:
                 raise
             return None
         if isinstance(unit, dict):
             return unit
-        if not frame.whole:
+        if not whole:
             return None
         raise DecodeError(f"a unit is an object, not {type(unit).__name__}")
 

@@ -24,7 +24,7 @@ import orjson
 
 from . import jsontext
 from .carry import RESERVED
-from .events import Append, Event, JsonObject
+from .events import Append, Event, JsonObject, Residue
 from .limits import Limits
 from .shapes import Chunk, Cursor, Framing
 
@@ -89,13 +89,12 @@ class Form:
 
     def read(self, data: bytes, at: int, end: int) -> Run | None:
         """The units that stand in ``data[at:end]`` one after another, as far as they go."""
-        match, stop = self.pattern.match, at
-        holes: list[tuple[bytes, ...]] = []
-        while found := match(data, stop, end):
-            holes.append(found.groups())
-            stop = found.end()
+        found = [*iter(self.pattern.scanner(data, at, end).match, None)]  # type: ignore[attr-defined]
+        if not found:
+            return None
+        stop = found[-1].end()
         try:
-            return self.run(holes, stop - at) if holes else None
+            return self.run([match.groups() for match in found], stop - at)
         except ValueError:
             # what matches is JSON, but need not be UTF-8: only the units before that are read
             return self.read(data, at, at + jsontext.utf8_until(data[at:stop]))
@@ -157,36 +156,36 @@ class Run:
 
 def gather(events: Sequence[Event], at: int) -> Run | None:
     """The plain fragments among ``events`` from ``at`` on, where there are several of one kind."""
-    first = _kind(events[at])
     texts: list[str] = []
     numbers: list[int] = []
+    mark: Mark = None
     for event in events[at:]:
-        kind = _kind(event)
-        if kind is None or first is None or kind[0] != first[0]:
+        if type(event) is not Append or event.state is not None or type(event.data) is not str:
             break
-        texts.append(kind[1])
-        numbers.append(kind[2])
-    if len(texts) < 2 or first is None:
+        found, number = _number(event.residue) if event.residue else (None, 0)
+        if number is None or (texts and found != mark):
+            break
+        mark = found
+        texts.append(event.data)
+        numbers.append(number)
+    if len(texts) < 2 or (mark is not None and not _plain(*mark)):
         return None
     try:
         bodies = [orjson.dumps(text)[1:-1] for text in texts]
     except TypeError:
         return None
-    digits = [b"%d" % n for n in numbers] if first[0] is not None else []
-    return Run(texts, _canonical(bodies, texts), digits, first[0], False)
+    return Run(texts, _canonical(bodies, texts), [b"%d" % n for n in numbers] if mark else [], mark, False)
 
 
-def _kind(event: Event) -> tuple[Mark, str, int] | None:
-    """The residue of a plain fragment, its text, and the residue's number; ``None`` for any other event."""
-    if type(event) is not Append or event.state is not None or type(event.data) is not str:
-        return None
-    if not event.residue:
-        return None, event.data, 0
-    name, own = next(iter(event.residue.items()))
-    member, number = next(iter(own.items()), ("", None))
-    if len(event.residue) > 1 or len(own) > 1 or type(number) is not int or not 0 <= number < 10**DIGITS:
-        return None
-    return ((name, member), event.data, number) if _plain(name, member) else None
+def _number(residue: Residue) -> tuple[Mark, int | None]:
+    """What a residue that is one number says; ``None`` for the number of any other."""
+    if len(residue) == 1:
+        ((codec, own),) = residue.items()
+        if len(own) == 1:
+            ((member, number),) = own.items()
+            if type(number) is int and 0 <= number < 10**DIGITS:
+                return (codec, member), number
+    return None, None
 
 
 def _plain(codec: str, member: str) -> bool:
@@ -278,10 +277,13 @@ class HotReader:
         last = self._last
         if last is not None and last.hot is hot and (run := self._read(last, cursor, trusted=trusted)):
             return run
+        data, at = cursor.data, cursor.at
         for form in _forms(hot, self._framing):
-            if form is not last and (run := self._read(form, cursor, trusted=trusted)):
+            if form is last or not data.startswith(form.head, at):
+                continue
+            if run := self._read(form, cursor, trusted=trusted):
                 return run
-        if hot.stamp is None and (match := _carrying(hot, self._framing).match(cursor.data, cursor.at)):
+        if hot.stamp is None and (match := _carrying(hot, self._framing).match(data, at)):
             codec, member = match[1].decode(), match[2].decode()
             if _plain(codec, member) and codec != hot.codec:
                 return self._read(form_of(hot, self._framing, (codec, member)), cursor, trusted=trusted)

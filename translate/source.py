@@ -189,7 +189,8 @@ class Source:
 
     def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event] = ()) -> list[Event]:
         if carry is None:
-            self._carry.native(said)
+            if self._carry.used:
+                self._carry.native(said)
             return said
         meant = self._carried(self._carry.read, said, carry, ahead)
         return said if meant is None else meant
@@ -227,8 +228,5 @@ class Source:
             if not self._carry.used:
                 raise
             raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
-        self._bound()
-
-    def _bound(self) -> None:
         if self._grammar.size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)

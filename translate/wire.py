@@ -111,4 +111,6 @@ class Growth:
 
     def join(self) -> Data:
         """All of it, of the type the fragments have; ``""`` where there were none."""
-        return join([*self._folded, *self._recent])
+        if self._recent:
+            self._folded, self._recent = [join([*self._folded, *self._recent])], []
+        return join(self._folded)

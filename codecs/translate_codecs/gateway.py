@@ -456,8 +456,9 @@ class GatewayEncoder(Encoder):
         made_up: bool = False,
         later: Sequence[str] = (),
     ) -> None:
-        kind = value["type"]
-        unit, said = self.restore(envelope(value), said, meant)
+        kind, unit = value["type"], envelope(value)
+        if meant[0].residue:
+            unit, said = self.restore(unit, said, meant)
         self._frames = STATES[self._frames].get(kind, self._frames)
         self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
 
