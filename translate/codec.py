@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from . import patch
 from .carry import bare, same_event
 from .errors import CarryError, CodecError, TranslateError
-from .events import Event, Foreign, Handover, JsonObject, Model, Open, Start, is_synthetic, made_up_by_another
+from .events import Append, Event, Foreign, Handover, JsonObject, Model, Open, Start, is_synthetic, made_up_by_another
 from .limits import Limits
 from .loss import Finding, Report
 
@@ -152,6 +152,9 @@ class Encoder(ABC):
     def holds(self) -> bool:
         """Whether a plain fragment of the open part is only kept for later: nothing is put, and nothing can fail."""
         return False
+
+    def hold(self, fragments: list[Append]) -> None:
+        """Keep plain fragments in place of :meth:`encode`, where it :attr:`holds` them."""
 
     @abstractmethod
     def handle(self, event: Event) -> None:

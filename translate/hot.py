@@ -74,7 +74,8 @@ class Form:
 
     Without a number, they are ``head`` TEXT ``tail``. ``hot``: the unit. ``residue``: what the number is, if anything.
     ``synthetic``: whether the carry says that it was made up. ``carry``: bytes of the carry but for the number, 0
-    without one. ``pattern`` matches a unit.
+    without one. ``pattern`` matches a unit; ``holes``: its groups of the text and of the number, the text's again where
+    there is no number.
     """
 
     hot: Hot
@@ -86,6 +87,7 @@ class Form:
     synthetic: bool
     carry: int
     pattern: re.Pattern[bytes]
+    holes: tuple[int, int]
 
     def read(self, data: bytes, at: int, end: int) -> Run | None:
         """The units that stand in ``data[at:end]`` one after another, as far as they go."""
@@ -93,19 +95,19 @@ class Form:
         if not found:
             return None
         stop = found[-1].end()
+        holes = self.holes
+        bodies, numbers = zip(*[match.group(*holes) for match in found], strict=True)
         try:
-            return self.run([match.groups() for match in found], stop - at)
+            return self.run(list(bodies), list(numbers), stop - at)
         except ValueError:
             # what matches is JSON, but need not be UTF-8: only the units before that are read
             return self.read(data, at, at + jsontext.utf8_until(data[at:stop]))
 
-    def run(self, holes: list[tuple[bytes, ...]], size: int) -> Run:
+    def run(self, bodies: list[bytes], numbers: list[bytes], size: int) -> Run:
         """The run of units with these holes, as the pattern found them. Raises ``ValueError`` for what is not UTF-8."""
-        columns = [list(column) for column in zip(*holes, strict=True)]
-        bodies = columns.pop(-1 if self.number_first else 0)
         texts: list[str] = orjson.loads(b'["' + b'","'.join(bodies) + b'"]')
-        numbers = columns[0] if columns else []
-        return Run(texts, _canonical(bodies, texts), numbers, self.residue, self.synthetic, self, size)
+        bodies = _canonical(bodies, texts)
+        return Run(texts, bodies, numbers if self.mid else [], self.residue, self.synthetic, self, size)
 
     def write(self, bodies: list[bytes], numbers: list[bytes]) -> bytes:
         """The units with these holes."""
@@ -148,10 +150,9 @@ class Run:
         if self.residue is None:
             return [Append(text) for text in self.texts]
         codec, member = self.residue
-        numbers = map(int, self.numbers)
         mark: JsonObject = {"synthetic": True} if self.synthetic else {}
-        made = [{member: n, **mark} for n in numbers]
-        return [Append(text, None, {codec: own}) for text, own in zip(self.texts, made, strict=True)]
+        pairs = zip(self.texts, map(int, self.numbers), strict=True)
+        return [Append(text, None, {codec: {member: n, **mark}}) for text, n in pairs]
 
 
 def gather(events: Sequence[Event], at: int) -> Run | None:
@@ -194,10 +195,22 @@ def _plain(codec: str, member: str) -> bool:
     return known and codec not in RESERVED and member != "synthetic"
 
 
+def _is_canonical(inside: bytes) -> bool:
+    """Whether the inside of a string is as it would be written here: it has no needless escape, and lacks none."""
+    return b"\\u" not in inside and b"\\/" not in inside and (inside.isascii() or not jsontext.separators_in(inside))
+
+
+def _written(inside: bytes) -> bytes:
+    """The inside of a string as it is written here. Raises ``ValueError`` where it is not UTF-8."""
+    if _is_canonical(inside):
+        inside.decode("utf-8")
+        return inside
+    return jsontext.dumps(orjson.loads(b'"' + inside + b'"'))[1:-1]
+
+
 def _canonical(bodies: list[bytes], texts: list[str]) -> list[bytes]:
     """The insides of strings as they are written here."""
-    whole = b"".join(bodies)
-    if b"\\u" not in whole and b"\\/" not in whole and (whole.isascii() or not jsontext.separators_in(whole)):
+    if _is_canonical(b"".join(bodies)):
         return bodies
     whole = jsontext.dumps(texts)
     if b'\\"' in whole:
@@ -230,7 +243,9 @@ def form_of(hot: Hot, framing: Framing, carry: Mark = None, *, spaced: bool = Fa
     size = len(text) - (0 if synthetic else len(_NUMBER)) if text is not None else 0
     residue = carry if carry is not None and not synthetic else stamp
     pattern = re.escape(whole).replace(re.escape(_HOLE), _TEXT_HOLE).replace(re.escape(_NUMBER), _NUMBER_HOLE)
-    return Form(hot, head, mid, tail, 0 <= at_number < at_text, residue, synthetic, size, re.compile(pattern))
+    number_first = 0 <= at_number < at_text
+    holes = (2, 1) if number_first else (1, 2 if mid else 1)
+    return Form(hot, head, mid, tail, number_first, residue, synthetic, size, re.compile(pattern), holes)
 
 
 def _spelled(value: JsonObject, *, spaced: bool) -> bytes:
@@ -345,18 +360,19 @@ class Lane:
     """Hot units that come one a chunk, as in a live stream: each from bytes to bytes, the rest settled afterwards."""
 
     __slots__ = (
-        *("_body", "_clock", "_head", "_left", "_match", "_mid", "_number", "_number_first", "_source", "_stamps"),
-        *("_tail", "holes", "silent", "size"),
+        *("_bodies", "_clock", "_head", "_holes", "_left", "_match", "_mid", "_number_first", "_numbers", "_source"),
+        *("_stamps", "_tail", "silent", "size"),
     )
 
     def __init__(self, source: Form, target: Form | None, clock: Callable[[], int], room: int) -> None:
         """``target``: ``None`` where the encoder only holds such fragments. ``room``: for so many bytes at most."""
         self._source = source
         self._match = source.pattern.fullmatch
-        self._body, self._number = (1, 0) if source.number_first else (0, -1)
+        self._holes = source.holes
         self._clock = clock
         self.silent = target is None
-        self.holes: list[tuple[bytes, ...]] = []
+        self._bodies: list[bytes] = []
+        self._numbers: list[bytes] = []
         self.size = 0
         self._left = min(room, LANE)
         if target is not None:
@@ -372,25 +388,26 @@ class Lane:
         size = self.size + len(data)
         if size > self._left:
             return None
-        holes = found.groups()
-        body = holes[self._body]
+        body, number = found.group(*self._holes)
+        written = body
         if not body.isascii() or b"\\" in body:
             try:
-                body = jsontext.dumps(orjson.loads(b'"' + body + b'"'))[1:-1]
+                written = _written(body)
             except ValueError:
                 return None
         self.size = size
-        self.holes.append(holes)
+        self._bodies.append(body)
+        self._numbers.append(number)
         if self.silent:
             return []
-        mid = self._mid
-        if not mid:
-            return [self._head + body + self._tail]
-        number = orjson.dumps(self._clock()) if self._stamps else holes[self._number]
+        if not self._mid:
+            return [self._head + written + self._tail]
+        if self._stamps:
+            number = orjson.dumps(self._clock())
         if self._number_first:
-            return [self._head + number + mid + body + self._tail]
-        return [self._head + body + mid + number + self._tail]
+            return [self._head + number + self._mid + written + self._tail]
+        return [self._head + written + self._mid + number + self._tail]
 
     def settle(self) -> Run | None:
         """What went through it, if anything did."""
-        return self._source.run(self.holes, self.size) if self.holes else None
+        return self._source.run(self._bodies, self._numbers, self.size) if self._bodies else None

@@ -47,6 +47,9 @@ class Writing:
         form = self.sink.run(self._encoder, run)
         if form is not None:
             return form
+        if self._encoder.holds:
+            self._encoder.hold(run.events())
+            return None
         # what the encoder holds, and the stream's first carry, go out with the first
         first, others = run.split(1)
         self._encode_each(first)

@@ -52,7 +52,7 @@ from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Growth, Part, member, optional, parts
+from translate.wire import Part, member, optional, parts
 
 from . import gateway_models
 from .gateway_units import (
@@ -318,6 +318,9 @@ class GatewayEncoder(Encoder):
     def holds(self) -> bool:
         return self._native and self._head is not None and self._head.kind == "tool_call"
 
+    def hold(self, fragments: list[Append]) -> None:
+        self._held += fragments
+
     def _needs_no_start(self, event: Event) -> bool:
         """What may stand before ``streamStart`` at home."""
         if type(event) is Foreign:
@@ -408,11 +411,7 @@ class GatewayEncoder(Encoder):
             self._say({"type": f"{WORD[head.kind]}End"}, [Close()], [event])
 
     def _tool(self, head: Open, held: list[Event], event: Close) -> None:
-        grown = Growth()
-        for piece in held:
-            if type(piece) is Append:
-                grown.add(piece.data)
-        raw = arguments_of(grown.join())  # type: ignore[arg-type]
+        raw = arguments_of("".join([piece.data for piece in held if type(piece) is Append]))  # type: ignore[misc]
         value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
         self._say(value, [said_open(head), Append(raw), Close()], [*held, event])
 
