@@ -22,7 +22,7 @@ from tests.hot_streams import (
     unievent_stream,
     without_hot_path,
 )
-from translate import Append, Close, Event, Finish, Limits, Open, Start, convert, encode, hot
+from translate import Append, Close, Event, Finish, Limits, Open, Start, convert, encode, forms, hot, translator
 from translate.shapes import Cursor, lines, sse
 from translate_codecs import gateway_units, unievent_units
 
@@ -108,20 +108,20 @@ def test_the_output_does_not_depend_on_the_cut(data: st.DataObject, sizes: list[
 
 TEXT = unievent_units.HOT["text"]
 CONTENT = gateway_units.HOT["content"]
-STAMPED = hot.form_of(TEXT, lines.framing)
-BARE = hot.form_of(CONTENT, sse.framing)
-RIDING = hot.form_of(CONTENT, lines.framing, ("x", "a"))
-SPACED = hot.form_of(TEXT, lines.framing, spaced=True)
-FORMS = [STAMPED, BARE, RIDING, SPACED, hot.form_of(TEXT, sse.framing, hot.SYNTHETIC)]
+STAMPED = forms.form_of(TEXT, lines.framing)
+BARE = forms.form_of(CONTENT, sse.framing)
+RIDING = forms.form_of(CONTENT, lines.framing, ("x", "a"))
+SPACED = forms.form_of(TEXT, lines.framing, spaced=True)
+FORMS = [STAMPED, BARE, RIDING, SPACED, forms.form_of(TEXT, sse.framing, forms.SYNTHETIC)]
 
 
-def unit(form: hot.Form, inside: bytes, number: bytes = b"5") -> bytes:
+def unit(form: forms.Form, inside: bytes, number: bytes = b"5") -> bytes:
     """One unit, by joining; the writer is not used."""
     first, second = (number, inside) if form.number_first else (inside, number)
     return form.head + first + (form.mid + second if form.mid else b"") + form.tail
 
 
-def read(form: hot.Form, units: list[bytes]) -> list[str]:
+def read(form: forms.Form, units: list[bytes]) -> list[str]:
     """What is read of units one after another; a lane reads of each by itself no more."""
     data = b"".join(units)
     run = form.read(data, 0, len(data))
@@ -139,7 +139,7 @@ def read(form: hot.Form, units: list[bytes]) -> list[str]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_read_is_what_json_says(form: hot.Form) -> None:
+def test_what_is_read_is_what_json_says(form: forms.Form) -> None:
     for text in LURES:
         for ascii_only in (True, False):
             inside = json.dumps(text, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")[1:-1]
@@ -156,7 +156,7 @@ INSIDES = st.lists(st.lists(st.sampled_from(HOLES), max_size=6).map(b"".join), m
 
 @given(INSIDES, st.sampled_from(FORMS))
 @settings(max_examples=500)
-def test_what_no_parser_takes_is_not_read(insides: list[bytes], form: hot.Form) -> None:
+def test_what_no_parser_takes_is_not_read(insides: list[bytes], form: forms.Form) -> None:
     """Pieces that only together are JSON, such as a list that begins in one unit and ends in a later one."""
     units = [unit(form, inside) for inside in insides]
     for inside, text in zip(insides, read(form, units), strict=False):
@@ -184,12 +184,12 @@ def test_what_no_parser_takes_is_not_read(insides: list[bytes], form: hot.Form) 
         [b"\xed\xa0\x80"],
     ],
 )
-def test_pieces_that_are_no_strings(form: hot.Form, insides: list[bytes]) -> None:
+def test_pieces_that_are_no_strings(form: forms.Form, insides: list[bytes]) -> None:
     assert read(form, [unit(form, inside) for inside in insides]) == []
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_comes_before_a_piece_that_is_not_utf8_is_read(form: hot.Form) -> None:
+def test_what_comes_before_a_piece_that_is_not_utf8_is_read(form: forms.Form) -> None:
     assert read(form, [unit(form, inside) for inside in (b"a", "é".encode(), b"\xe9", b"b")]) == ["a", "é"]
 
 
@@ -241,7 +241,7 @@ def test_a_window_is_kept() -> None:
     assert reader().read(CONTENT, at_hand(unit(BARE, b"a" * hot.WINDOW)), trusted=True) is None
 
 
-def carried(carry: bytes, form: hot.Form = BARE) -> bytes:
+def carried(carry: bytes, form: forms.Form = BARE) -> bytes:
     return b": carry " + carry + b"\n" + unit(form, b"a")
 
 
@@ -252,7 +252,7 @@ def test_a_carry_is_read_where_carries_are() -> None:
     assert run is not None
     assert run.events() == [Append("a", None, {"x": {"a": 1}})]
     # what might pass the limit is left to the general way
-    size = len(b'{"x":{"a":}}') + hot.DIGITS
+    size = len(b'{"x":{"a":}}') + forms.DIGITS
     assert reader(Limits(carry=size - 1)).read(CONTENT, at_hand(whole), trusted=True) is None
     assert reader(Limits(carry=size)).read(CONTENT, at_hand(whole), trusted=True) is not None
 
@@ -270,7 +270,7 @@ def test_carries_that_are_not_plain(carry: bytes) -> None:
 
 
 def test_a_stamp_that_was_made_up() -> None:
-    form = hot.form_of(TEXT, sse.framing)
+    form = forms.form_of(TEXT, sse.framing)
     run = reader().read(TEXT, at_hand(carried(b'{"synthetic":true}', form)), trusted=True)
     assert run is not None
     assert run.events() == [Append("a", None, {"unievent": {"at": 5, "synthetic": True}})]
@@ -361,25 +361,32 @@ def test_the_hot_path_is_taken(monkeypatch: pytest.MonkeyPatch, size: int | None
     """Else all of the above is about nothing. ``size``: of the chunks; ``None`` for one unit a chunk."""
     data = (EXAMPLES / "claude-turn.unievent.sse").read_bytes()
     counts = {"read": 0, "written": 0, "lane": 0}
-    reading, writing, passing = hot.HotReader.read, hot.HotWriter.write, hot.Lane.take
+    reading, writing = hot.HotReader.read, hot.HotWriter.write
 
-    def counted_read(self: hot.HotReader, *args: Any, **options: Any) -> hot.Run | None:
+    def counted_read(self: hot.HotReader, *args: Any, **options: Any) -> forms.Run | None:
         run = reading(self, *args, **options)
         counts["read"] += 0 if run is None else len(run.texts)
         return run
 
-    def counted_write(self: hot.HotWriter, form: hot.Form, run: hot.Run) -> bytes:
+    def counted_write(self: hot.HotWriter, form: forms.Form, run: forms.Run) -> bytes:
         counts["written"] += len(run.texts)
         return writing(self, form, run)
 
-    def counted_take(self: hot.Lane, chunk: Any) -> list[bytes] | None:
-        out = passing(self, chunk)
-        counts["lane"] += out is not None
-        return out
+    class CountedLane(hot.Lane):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            taking = self.take
+
+            def take(chunk: Any) -> list[bytes] | None:
+                out = taking(chunk)
+                counts["lane"] += out is not None
+                return out
+
+            self.take = take
 
     monkeypatch.setattr(hot.HotReader, "read", counted_read)
     monkeypatch.setattr(hot.HotWriter, "write", counted_write)
-    monkeypatch.setattr(hot.Lane, "take", counted_take)
+    monkeypatch.setattr(translator, "Lane", CountedLane)
 
     def chunks(whole: bytes) -> list[bytes]:
         return [whole] if size else [block + b"\n\n" for block in whole.split(b"\n\n")[:-1]]
@@ -400,7 +407,7 @@ def test_the_hot_path_is_taken(monkeypatch: pytest.MonkeyPatch, size: int | None
 
 @pytest.mark.parametrize("odd", [b"5.5", b"7"])
 def test_short_runs_in_a_large_chunk_take_linear_time(odd: bytes) -> None:
-    form = hot.form_of(TEXT, sse.framing)
+    form = forms.form_of(TEXT, sse.framing)
     blocks = [unit(form, b"a", odd if i % 2 else b"5") for i in range(20_000)]
     began = time.perf_counter()
     found = same_both_ways([b"".join(blocks)], "unievent-sse", "gateway-sse")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ BUILT_IN = [*CODECS, "events-jsonl", "gateway-jsonl", "gateway-sse", "unievent-j
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test has a registry of its own, and no codec but the built-in ones is installed."""
     monkeypatch.setattr(
-        registry, "entry_points", lambda *, group: [e for e in entry_points(group=group) if e.name in CODECS]
+        metadata, "entry_points", lambda *, group: [e for e in entry_points(group=group) if e.name in CODECS]
     )
     monkeypatch.setattr(registry, "_registered", {})
     monkeypatch.setattr(registry, "_found", None)
@@ -45,7 +46,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *entries: tuple[str, str]) -> Non
     """As if these entry points were there beside the built-in ones."""
     found = [EntryPoint(name, value, registry.GROUP) for name, value in entries]
     found += [EntryPoint(name, f"translate_codecs.{name}:CODEC", registry.GROUP) for name in CODECS]
-    monkeypatch.setattr(registry, "entry_points", lambda *, group: found if group == registry.GROUP else [])
+    monkeypatch.setattr(metadata, "entry_points", lambda *, group: found if group == registry.GROUP else [])
 
 
 TOY = named("toy")
@@ -59,7 +60,7 @@ def test_the_built_in_formats() -> None:
 
 
 def test_built_in_codecs_come_through_the_same_door(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda *, group: [])
+    monkeypatch.setattr(metadata, "entry_points", lambda *, group: [])
     assert formats() == []
     with pytest.raises(UnknownFormat, match="Known formats: none"):
         codec("unievent")

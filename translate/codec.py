@@ -21,7 +21,7 @@ from .loss import Finding, Report
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from .hot import Hot
+    from .forms import Hot
     from .shapes import Shape
 
 

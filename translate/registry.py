@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import difflib
 from contextlib import suppress
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from .carry import RESERVED
 from .codec import Codec
 from .errors import CodecError, UnknownFormat
 from .shapes import Shape
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "translate.codecs"
 
@@ -99,6 +102,9 @@ def _check(codec: object, name: str) -> None:
 def _entry_points() -> dict[str, EntryPoint]:
     global _found
     if _found is None:
+        # a third of what the whole library takes to import
+        from importlib.metadata import entry_points
+
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=GROUP):
             other = found.setdefault(entry.name, entry)

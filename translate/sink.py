@@ -9,7 +9,8 @@ from .carry import compose
 from .codec import Codec, Encoder, Options
 from .errors import LossError
 from .events import Event, JsonObject, Open
-from .hot import Form, HotWriter, Run
+from .forms import Form, Run
+from .hot import HotWriter
 from .loss import Finding, LossPolicy, losses
 from .shapes import Writer
 

@@ -12,9 +12,10 @@ from .carry_reader import CarryReader
 from .codec import Codec, Options
 from .errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from .events import Event, JsonObject, Ping
+from .forms import Run
 from .frames import FrameOpener
 from .grammar import ENDED, Grammar
-from .hot import NESTS, HotReader, Run
+from .hot import NESTS, HotReader
 from .shapes import Chunk, Frame, Shape
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]

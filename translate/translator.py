@@ -11,8 +11,9 @@ from .codec import Options
 from .errors import TranslateError, TruncatedStream, UpstreamFailure
 from .events import PART_KINDS, Event, Failure, Model
 from .failures import failure_of, reported
+from .forms import Run
 from .grammar import ENDED, Grammar
-from .hot import Lane, Run
+from .hot import Lane
 from .limits import Limits
 from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import resolve

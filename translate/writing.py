@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .codec import Options
 from .events import Append, Event, Failure, Finish, Ping
 from .failures import reported
-from .hot import Form, Run, gather
+from .forms import Form, Run, gather
 from .loss import LossPolicy
 from .registry import resolve
 from .sink import UnitSink

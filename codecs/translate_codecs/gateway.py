@@ -47,7 +47,7 @@ from translate.events import (
     State,
     Usage,
 )
-from translate.hot import Hot
+from translate.forms import Hot
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects

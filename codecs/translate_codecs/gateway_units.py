@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from translate import jsontext
 from translate.events import Append, Failure, Finish, JsonObject, Model, Open, Reason, State, TokenCounts
-from translate.hot import TEXT, Hot
+from translate.forms import TEXT, Hot
 from translate.wire import member, optional, reason_word
 
 NAME: Final = "gateway"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from translate import jsontext
 from translate.errors import DecodeError, ToolArgumentsError
 from translate.events import GROWS, Data, Failure, Finish, JsonObject, Open, Reason, TokenCounts
-from translate.hot import NUMBER, TEXT, Hot
+from translate.forms import NUMBER, TEXT, Hot
 from translate.wire import kind_of, optional, reason_word
 
 NAME: Final = "unievent"
