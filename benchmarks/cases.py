@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 import anyio
@@ -186,9 +186,9 @@ def _corpus(plan: Plan) -> Iterator[Row]:
     for raw, sse, plain in zip(found, carrying, back, strict=True):
         assert units(b"".join(convert(sse, "gateway-sse", "unievent-sse"))) == units(raw), "not what went out"
         assert _content(units(plain)) == _content(units(raw)), "not the content that went out"
-    sources, plain_frames = [units(raw) for raw in found], [units(sse) for sse in native]
-    forward = [limit_forward(*pair) for pair in zip(sources, plain_frames, strict=True)]
-    reverse = [limit_reverse(*pair) for pair in zip(plain_frames, sources, strict=True)]
+    pairs = [(units(raw, orjson.loads), units(sse, orjson.loads)) for raw, sse in zip(found, native, strict=True)]
+    forward = [limit_forward(events, frames) for events, frames in pairs]
+    reverse = [limit_reverse(frames, events) for events, frames in pairs]
     left = f"{len(found)} of {len(paths)} streams; the others report an error, break the format or hold no plain JSON"
     yield Row("corpus", note=left)
     for case, src, dst, loss, streams, base in (
@@ -210,18 +210,16 @@ def _all(runs: Sequence[Timed]) -> Timed:
     return run
 
 
-def units(sse: bytes) -> list[Unit]:
+def units(sse: bytes, loads: Callable[[bytes], Any] = json.loads) -> list[Unit]:
     """The units of a careful writer's event stream."""
     data = [line.removeprefix(b"data: ") for line in sse.split(b"\n") if line.startswith(b"data: {")]
-    return [json.loads(text) for text in data]
+    return [loads(text) for text in data]
 
 
 def _finished(raw: bytes) -> bool:
     """Whether a stream ends well, and orjson can read it."""
     try:
-        for line in raw.split(b"\n"):
-            if line.startswith(b"data: {"):
-                orjson.loads(line[6:])
+        units(raw, orjson.loads)
         return type(list(decode(raw, "unievent-sse"))[-1]) is Finish
     except (TranslateError, orjson.JSONDecodeError):
         return False

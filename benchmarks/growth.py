@@ -139,17 +139,9 @@ def _length(events: int, way: Way, plan: Plan) -> Row:
     count = max(1, events // 1000)
     more = max(1, 1000 // events)
     work, base = times(more, checked(one, way)), times(count, checked(thousand, way))
-    found = measure(f"{events:,} events, {NAMES[way]}", "streams of 1,000", work, base, plan)
     # the counts are near, not equal
-    return scaled(found, count * thousand.events / (more * one.events))
-
-
-def scaled(row: Row, by: float) -> Row:
-    """Ratios of unequal amounts, an event each."""
-    assert row.ratio is not None
-    assert row.low is not None
-    assert row.high is not None
-    return replace(row, ratio=row.ratio * by, low=row.low * by, high=row.high * by)
+    scale = count * thousand.events / (more * one.events)
+    return measure(f"{events:,} events, {NAMES[way]}", "streams of 1,000", work, base, plan, scale=scale)
 
 
 def _part(megabytes: int, way: Way, plan: Plan, cut_off: bool = False) -> Row:

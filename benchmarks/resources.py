@@ -100,19 +100,21 @@ def latency(plan: Plan) -> Iterator[Row]:
         texts = [orjson.dumps(event if forward else frame) for event, frame in pairs]
         others = [frame if forward else event for event, frame in pairs]
         heads = [framing(unit) if forward else b"" for unit in others]
-        medians, tails, micro = [], [], 0.0
+        medians, tails = [], []
+        base: list[int] = []
+        work: list[int] = []
         for _ in range(plan.rounds):
-            base, work = [], []
+            base.clear()
+            work.clear()
             for _ in range(plan.repeat):
                 base += _each(zip(texts, heads, others, strict=True), _json)
                 feed = Translator(src, dst, loss=loss, clock=lambda: NOW).feed  # type: ignore[arg-type]
                 work += _each(((unit,) for unit in units), feed)
             medians.append(statistics.median(work) / statistics.median(base))
             tails.append(_p99(work) / _p99(base))
-            micro = statistics.median(work) / 1000
-        note = f"{micro:.1f} µs and {_p99(work) / 1000:.1f} µs in the last round"
-        yield row(f"a live event, median, {case}", "loads and dumps of it", medians).noted(note)
-        yield row(f"a live event, p99, {case}", "loads and dumps of it", tails)
+        last = f"{statistics.median(work) / 1000:.1f} µs and {_p99(work) / 1000:.1f} µs in the last round"
+        yield row(f"a live event, median, {case}", "loads and dumps of it", medians)
+        yield row(f"a live event, p99, {case}", "loads and dumps of it", tails).noted(last)
 
 
 def _each(arguments: Iterator[tuple[Any, ...]], call: Callable[..., object]) -> list[int]:

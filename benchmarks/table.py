@@ -80,14 +80,22 @@ def row(case: str, base: str, ratios: Sequence[float], target: float | None = No
     return Row(case, base, statistics.median(ratios), low, high, target)
 
 
-def measure(case: str, base_name: str, work: Timed, base: Timed, plan: Plan, target: float | None = None) -> Row:
-    """Time ``base`` and ``work`` in turn."""
+def measure(
+    case: str,
+    base_name: str,
+    work: Timed,
+    base: Timed,
+    plan: Plan,
+    target: float | None = None,
+    scale: float = 1.0,
+) -> Row:
+    """Time ``base`` and ``work`` in turn. ``scale``: how much more the base does."""
     gc.collect()
     ratios, spent = [], []
     for _ in range(plan.rounds):
         under = cost(base, plan.repeat)
         spent.append(cost(work, plan.repeat))
-        ratios.append(spent[-1] / under)
+        ratios.append(spent[-1] / under * scale)
     found = row(case, base_name, ratios, target)
     return replace(found, seconds=statistics.median(spent) / plan.repeat)
 
