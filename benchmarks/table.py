@@ -125,9 +125,13 @@ def line(row: Row) -> str:
     """A row of the printed table, its note below."""
     if not row.base:
         return f"{row.case}: {row.note}"
-    ratio = "-" if row.ratio is None else f"{row.ratio:.2f}"
-    spread = "" if row.low is None or row.high is None else f"{row.low:.2f}-{row.high:.2f}"
-    target = "" if row.target is None else f"{row.target:.2f}"
+    ratio = "-" if row.ratio is None else _number(row.ratio)
+    spread = "" if row.low is None or row.high is None else f"{_number(row.low)}-{_number(row.high)}"
+    target = "" if row.target is None else _number(row.target)
     met = "open" if row.target is not None and row.met is None else {None: "", True: "met", False: "missed"}[row.met]
     text = f"{row.case:62} {row.base:22} {ratio:>7} {spread:>15} {target:>7} {met}".rstrip()
     return f"{text}\n    {row.note}" if row.note else text
+
+
+def _number(ratio: float) -> str:
+    return f"{ratio:.3f}" if ratio < 1 else f"{ratio:.2f}"
