@@ -1,92 +1,197 @@
-"""The work: a generated stream, and the limits that a translation of it is measured against."""
+"""The work: one generated turn in the words of each format, and the limits that translations are measured against.
+
+Neither is made by the library: what it says is compared with this.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
+from translate import Translator
+
+Unit: TypeAlias = dict[str, Any]
+
 WORDS = ["The", " quick", " brown", " fox", " in", " Paris", " é", " “so”", "日本", " token", "ization", ".", "\n"]
 ARGUMENTS = '{"location": "Paris, France", "unit": "celsius", "days": [1, 2, 3, 4, 5]}'
+NOW = 1796030591499
 
 
-def stream(events: int = 500, seed: int = 1) -> list[dict[str, Any]]:
+class Run(NamedTuple):
+    """One part: its fragments; the signature of a thinking run, the id of a call."""
+
+    kind: str
+    pieces: list[str]
+    signature: str = ""
+    id: str = ""
+
+    @property
+    def whole(self) -> str:
+        """What the fragments add up to."""
+        return "".join(self.pieces)
+
+
+def turn(events: int = 500, seed: int = 1) -> list[Run]:
     """About ``events`` UniEvents: one thinking run with its signature, one text run, two calls, all token-sized."""
     rng = random.Random(seed)
-    out: list[dict[str, Any]] = []
 
-    def add(item: dict[str, Any]) -> None:
-        out.append(
-            {
-                "role": "assistant",
-                "event_type": "delta",
-                "content_items": [item],
-                "usage_metadata": None,
-                "finish_reason": None,
-                "created_at": 1796030591499 + 7 * len(out),
-            }
-        )
+    def words(count: int) -> list[str]:
+        return [rng.choice(WORDS) for _ in range(count)]
 
-    def run(kind: str, count: int, signature: str | None = None) -> None:
-        pieces = [rng.choice(WORDS) for _ in range(count)]
-        for piece in pieces:
-            add({"type": f"{kind}.delta", kind: piece})
-        state = {} if signature is None else {"fidelity": {"signature": signature}}
-        if signature is not None:
-            add({"type": f"{kind}.delta", kind: "", **state})
-        add({"type": f"{kind}.done", kind: "".join(pieces), **state})
-
-    run("thinking", events * 36 // 100, "E" * 400)
-    run("text", events * 54 // 100)
-    for call in range(2):
-        head = {"name": "get_weather", "tool_call_id": f"toolu_{call}"}
-        pieces = [ARGUMENTS[i : i + 4] for i in range(0, len(ARGUMENTS), 4)]
-        for i, piece in enumerate(pieces):
-            name, id = (head["name"], head["tool_call_id"]) if i == 0 else ("", "")
-            add({"type": "tool_call.delta", "name": name, "arguments": piece, "tool_call_id": id})
-        whole = {"name": head["name"], "arguments": orjson.loads(ARGUMENTS), "tool_call_id": head["tool_call_id"]}
-        add({"type": "tool_call.done", **whole})
-    usage = {"cached_tokens": 0, "prompt_tokens": 10, "thoughts_tokens": None, "response_tokens": 5}
-    stop = {"role": "assistant", "event_type": "stop", "content_items": [], "usage_metadata": usage}
-    out.append({**stop, "finish_reason": "tool_call", "created_at": out[-1]["created_at"] + 1})
-    return out
+    arguments = [ARGUMENTS[i : i + 4] for i in range(0, len(ARGUMENTS), 4)]
+    return [
+        Run("thinking", words(events * 36 // 100), signature="E" * 400),
+        Run("text", words(events * 54 // 100)),
+        *(Run("tool_call", arguments, id=f"toolu_{call}") for call in range(2)),
+    ]
 
 
-def limit_forward(lines: list[bytes]) -> Callable[[], list[bytes]]:
-    """L_fwd: each line read as JSON, and an envelope of its size written with its framing, in turn."""
-    envelopes: list[dict[str, Any]] = []
-    for line in lines:
-        items = orjson.loads(line)["content_items"]
-        text = (items[0].get("text") or items[0].get("thinking") or items[0].get("arguments")) if items else "stop"
-        envelopes.append({"success": True, "code": 200, "value": {"type": "content", "value": text}})
-
-    def limit() -> list[bytes]:
-        out = []
-        for line, envelope in zip(lines, envelopes, strict=True):
-            orjson.loads(line)
-            out.append(b"event: content\ndata: " + orjson.dumps(envelope) + b"\n\n")
-        return out
-
-    return limit
+def unievent(item: Unit, at: int = NOW) -> Unit:
+    """The event of one item."""
+    members = {"content_items": [item], "usage_metadata": None, "finish_reason": None, "created_at": at}
+    return {"role": "assistant", "event_type": "delta", **members}
 
 
-def limit_reverse(frames: list[bytes], events: list[dict[str, Any]]) -> Callable[[], list[bytes]]:
-    """L_rev: each frame's data read as JSON, and an event written as a line, in turn."""
-    data = [frame.partition(b"data: ")[2] for frame in frames]
-    pairs = list(zip(data, [events[i % len(events)] for i in range(len(data))], strict=True))
+def unievent_stop(at: int = NOW, cached: int | None = 0) -> Unit:
+    """The last event."""
+    usage = {"cached_tokens": cached, "prompt_tokens": 10, "thoughts_tokens": None, "response_tokens": 5}
+    members = {"content_items": [], "usage_metadata": usage, "finish_reason": "tool_call", "created_at": at}
+    return {"role": "assistant", "event_type": "stop", **members}
 
-    def limit() -> list[bytes]:
-        out = []
-        for text, event in pairs:
-            orjson.loads(text)
-            out.append(orjson.dumps(event) + b"\n")
-        return out
 
-    return limit
+def unievents(runs: list[Run]) -> list[Unit]:
+    """The turn in UniEvents, one every 7 ms."""
+    items = [item for run in runs for item in (*_deltas(run), _done(run))]
+    events = [unievent(item, NOW + 7 * i) for i, item in enumerate(items)]
+    return [*events, unievent_stop(NOW + 7 * len(events))]
+
+
+def home(runs: list[Run]) -> list[Unit]:
+    """The UniEvents that its gateway frames alone come home as, all at one time: a call is one fragment."""
+    runs = [run._replace(pieces=[run.whole]) if run.kind == "tool_call" else run for run in runs]
+    items = [item for run in runs for item in (*_deltas(run), _done(run))]
+    return [*(unievent(item) for item in items), unievent_stop(cached=None)]
+
+
+def _deltas(run: Run) -> Iterable[Unit]:
+    for i, piece in enumerate(run.pieces):
+        if run.kind == "tool_call":
+            name, id = ("", "") if i else ("get_weather", run.id)
+            yield {"type": "tool_call.delta", "name": name, "arguments": piece, "tool_call_id": id}
+        else:
+            yield {"type": f"{run.kind}.delta", run.kind: piece}
+    if run.signature:
+        yield {"type": f"{run.kind}.delta", run.kind: "", "fidelity": {"signature": run.signature}}
+
+
+def _done(run: Run) -> Unit:
+    if run.kind == "tool_call":
+        arguments = orjson.loads(run.whole)
+        return {"type": "tool_call.done", "name": "get_weather", "arguments": arguments, "tool_call_id": run.id}
+    state = {"fidelity": {"signature": run.signature}} if run.signature else {}
+    return {"type": f"{run.kind}.done", run.kind: run.whole, **state}
+
+
+def frame(kind: str, **members: Any) -> Unit:
+    """An envelope of the gateway."""
+    return {"success": True, "code": 200, "value": {"type": kind, **members}}
+
+
+def frames(runs: list[Run]) -> list[Unit]:
+    """The turn in gateway frames."""
+    unknown = dict.fromkeys(("name", "tier", "publisher", "provider"), "unknown")
+    out = [frame("streamStart", model=unknown)]
+    for run in runs:
+        if run.kind == "tool_call":
+            out.append(frame("tool", value={"id": run.id, "name": "get_weather", "arguments": run.whole}))
+            continue
+        kind = "content" if run.kind == "text" else run.kind
+        out.append(frame(f"{kind}Start"))
+        out += [frame(kind, value=piece) for piece in run.pieces]
+        state = {"data": {"signature": run.signature}} if run.signature else {}
+        out.append(frame(f"{kind}End", **state))
+    usage = {"provider": "unknown", "inputTokens": 10, "outputTokens": 5, "finishReason": "toolCall"}
+    return [*out, frame("stop", usage=usage)]
+
+
+def lines(units: Iterable[Unit]) -> list[bytes]:
+    """One unit a line."""
+    return [orjson.dumps(unit) + b"\n" for unit in units]
+
+
+def framing(unit: Unit) -> bytes:
+    """What is before a gateway frame's JSON on SSE."""
+    return b"event: %s\ndata: " % unit["value"]["type"].encode()
+
+
+def gateway_sse(units: Iterable[Unit]) -> list[bytes]:
+    """Gateway frames on SSE."""
+    return [framing(unit) + orjson.dumps(unit) + b"\n\n" for unit in units]
+
+
+def unievent_sse(units: Iterable[Unit]) -> list[bytes]:
+    """UniEvents on SSE."""
+    return [*(b"data: " + orjson.dumps(unit) + b"\n\n" for unit in units), b"data: [DONE]\n\n"]
+
+
+def bare(sse: bytes) -> bytes:
+    """Without the comments that are carries."""
+    return re.sub(rb"(?m)^: carry .*\n", b"", sse)
 
 
 def cut(data: bytes, size: int) -> list[bytes]:
     """``data`` in chunks of ``size`` bytes."""
     return [data[i : i + size] for i in range(0, len(data), size)]
+
+
+def limit_forward(events: Sequence[Unit], frames: Sequence[Unit]) -> Callable[[], list[bytes]]:
+    """L_fwd: each event read as JSON, and an envelope of the translation's own written with its framing, in turn."""
+    return _limit(events, [(framing(unit), unit, b"\n\n") for unit in frames])
+
+
+def limit_reverse(frames: Sequence[Unit], events: Sequence[Unit]) -> Callable[[], list[bytes]]:
+    """L_rev: each frame read as JSON, and an event of the translation's own written as a line, in turn."""
+    return _limit(frames, [(b"", unit, b"\n") for unit in events])
+
+
+def limit_read(units: Iterable[Unit]) -> Callable[[], None]:
+    """L_read: each unit read as JSON."""
+    texts = [orjson.dumps(unit) for unit in units]
+
+    def limit() -> None:
+        for text in texts:
+            orjson.loads(text)
+
+    return limit
+
+
+def _limit(read: Sequence[Unit], written: Sequence[tuple[bytes, Unit, bytes]]) -> Callable[[], list[bytes]]:
+    # as many written as read: the formats' counts differ by the brackets and the fragments of calls
+    pairs = [(orjson.dumps(unit), *framed) for unit, framed in zip(read, cycle(written), strict=False)]
+
+    def limit() -> list[bytes]:
+        out = []
+        for text, head, unit, tail in pairs:
+            orjson.loads(text)
+            out.append(head + orjson.dumps(unit) + tail)
+        return out
+
+    return limit
+
+
+def conversion(chunks: Sequence[Any], src: str, dst: str, loss: str) -> Callable[[], list[Any]]:
+    """The translation of a whole stream, sans I/O."""
+
+    def run() -> list[Any]:
+        translator = Translator(src, dst, loss=loss, clock=lambda: NOW)  # type: ignore[arg-type]
+        out: list[Any] = []
+        for chunk in chunks:
+            out += translator.feed(chunk)
+        return out + translator.close()
+
+    return run
