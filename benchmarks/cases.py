@@ -133,11 +133,8 @@ def _readings(streams: Streams, plan: Plan) -> Iterator[Row]:
 def parse(chunks: Sequence[bytes]) -> list[bytes]:
     """SSE parsing alone: the data of each event."""
     reader = Sse().reader(Limits(), True)
-    out: list[Any] = []
-    for chunk in chunks:
-        reader.feed(chunk, out)
-    reader.close(out)
-    return [found[0] for found in out]
+    frames = [frame for chunk in chunks for frame in reader.feed(chunk)]
+    return [frame.data for frame in (*frames, *reader.close()) if isinstance(frame.data, bytes)]
 
 
 def _colours(streams: Streams, plan: Plan) -> Iterator[Row]:

@@ -30,6 +30,7 @@ import orjson
 from .errors import DecodeError, LimitExceeded, excerpt
 
 NESTING = 256
+_MANY = 8
 _DIGITS = bytes(ord("0") if byte in b"0123456789" else ord(" ") for byte in range(256))
 _LONG = b"0" * 19
 # possessive, and an open end: text without its closing quote is scanned once
@@ -226,9 +227,13 @@ def same(a: Any, b: Any) -> bool:
     if kind is dict:
         return len(a) == len(b) and all(k in b and same(v, b[k]) for k, v in a.items())
     if kind is list:
+        if len(a) > _MANY and a == b and {*map(type, a)} == {float} == {*map(type, b)} and 0.0 not in a:
+            # a vector
+            return True
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float):
-        return _number(a) == _number(b)
+        # zero has a sign
+        return bool(a == b and a and kind is float) or _number(a) == _number(b)
     return bool(a == b)
 
 

@@ -113,18 +113,6 @@ class GatewayDecoder(Decoder):
         self._state = OPENING
         self._model = Model()
         self._stated: list[State] = []
-        self._handlers: dict[str, Callable[[JsonObject], list[Event]]] = {
-            "content": self._on_text,
-            "thinking": self._on_text,
-            "contentStart": self._on_open,
-            "thinkingStart": self._on_open,
-            "contentEnd": self._on_content_end,
-            "thinkingEnd": self._on_thinking_end,
-            "tool": self._on_tool,
-            "stop": self._on_stop,
-            "streamStart": self._on_start,
-            "streamError": self._on_handover,
-        }
 
     @property
     def state(self) -> str:
@@ -141,7 +129,7 @@ class GatewayDecoder(Decoder):
         handler = self._handlers.get(kind)
         if handler is None:
             return [Foreign(NAME, unit)]
-        return handler(unit)
+        return handler(self, unit)
 
     def meant(self, events: Sequence[Event]) -> None:
         self._stated += [event.state for event in events if type(event) is Append and event.state]
@@ -275,6 +263,19 @@ class GatewayDecoder(Decoder):
             events[0].residue = {NAME: {"patch": changes}}
         return events
 
+    _handlers: ClassVar[dict[str, Callable[[Any, JsonObject], list[Event]]]] = {
+        "content": _on_text,
+        "thinking": _on_text,
+        "contentStart": _on_open,
+        "thinkingStart": _on_open,
+        "contentEnd": _on_content_end,
+        "thinkingEnd": _on_thinking_end,
+        "tool": _on_tool,
+        "stop": _on_stop,
+        "streamStart": _on_start,
+        "streamError": _on_handover,
+    }
+
 
 # ---- encoder ------------------------------------------------------------------------------------
 
@@ -292,23 +293,11 @@ class GatewayEncoder(Encoder):
         self._state: JsonObject = {}
         self._stated: list[State] = []
         self._frames: str = OPENING
-        self._handlers: dict[type[Event], Callable[[Any], None]] = {
-            Append: self._on_append,
-            Open: self._on_open,
-            Close: self._on_close,
-            Start: self._on_start,
-            Finish: self._on_finish,
-            Failure: self._on_failure,
-            Handover: self._on_handover,
-            Foreign: self._on_foreign,
-            Usage: self._on_note,
-            Annotate: self._on_note,
-        }
 
     def handle(self, event: Event) -> None:
         if not self._started and type(event) is not Start and not self._needs_no_start(event):
             self._start(self.options.model, made_up=True)
-        self._handlers[type(event)](event)
+        self._handlers[type(event)](self, event)
 
     def hot(self) -> Hot | None:
         head = self._head
@@ -465,6 +454,19 @@ class GatewayEncoder(Encoder):
         reader = GatewayDecoder(replace(self.options, strict=True, report=None))
         reader.resume(self._frames, self._model, self._stated)
         return reader.decode(unit, None)
+
+    _handlers: ClassVar[dict[type[Event], Callable[[Any, Any], None]]] = {
+        Append: _on_append,
+        Open: _on_open,
+        Close: _on_close,
+        Start: _on_start,
+        Finish: _on_finish,
+        Failure: _on_failure,
+        Handover: _on_handover,
+        Foreign: _on_foreign,
+        Usage: _on_note,
+        Annotate: _on_note,
+    }
 
 
 # ---- the codec ------------------------------------------------------------------------------------

@@ -199,7 +199,7 @@ class UniEventDecoder(Decoder):
             except (binascii.Error, ValueError):
                 raise DecodeError(f"the data of {where} is not base64", excerpt=excerpt(value)) from None
         value = member(item, FIELD[kind], grows, where)
-        if grows is list and not all(type(x) in (int, float, jsontext.Beyond) for x in value):
+        if grows is list and not {*map(type, value)} <= {int, float, jsontext.Beyond}:
             raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
         return value  # type: ignore[no-any-return]
 
@@ -327,21 +327,9 @@ class UniEventEncoder(Encoder):
         self._grown = Growth()
         self._state: State | None = None
         self._group: tuple[Open, Growth, JsonObject | None] | None = None
-        self._handlers: dict[type[Event], Callable[[Any], None]] = {
-            Append: self._on_append,
-            Open: self._on_open,
-            Close: self._on_close,
-            Finish: self._on_finish,
-            Failure: self._on_failure,
-            Handover: self._on_handover,
-            Foreign: self._on_foreign,
-            Start: self._on_note,
-            Usage: self._on_note,
-            Annotate: self._on_note,
-        }
 
     def handle(self, event: Event) -> None:
-        self._handlers[type(event)](event)
+        self._handlers[type(event)](self, event)
 
     def hot(self) -> Hot | None:
         return HOT.get(said_kind(self._head)) if self._native and not self._held and self._head else None
@@ -474,6 +462,19 @@ class UniEventEncoder(Encoder):
         if self._group is not None:
             reader.resume(*self._group)
         return reader.decode(unit, None)
+
+    _handlers: ClassVar[dict[type[Event], Callable[[Any, Any], None]]] = {
+        Append: _on_append,
+        Open: _on_open,
+        Close: _on_close,
+        Finish: _on_finish,
+        Failure: _on_failure,
+        Handover: _on_handover,
+        Foreign: _on_foreign,
+        Start: _on_note,
+        Usage: _on_note,
+        Annotate: _on_note,
+    }
 
 
 # ---- the codec ------------------------------------------------------------------------------------

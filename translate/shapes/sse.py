@@ -22,6 +22,8 @@ from . import Chunk, Cursor, Frame, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
+_PLAIN = re.compile(rb"(?:: carry ([^\r\n]*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: ([^\r\n]*+)\n\n").match
+"""Matches a block as careful writers write it: at most a carry, then at most an event name, then one data line."""
 _KEEP = 4096
 _LF = 10
 _NO_NAME = re.compile("[\n\r\ud800-\udfff]")
@@ -118,25 +120,33 @@ class SseReader:
 
     def _blocks(self) -> Iterator[Frame]:
         """Between LFs alone a blank line is found at once; with a CR in the chunk, line by line."""
-        cursor = self.cursor
+        cursor, limit = self.cursor, self._limit
         data = cursor.data
         plain = b"\r" not in data
-        while plain and (end := data.find(b"\n\n", cursor.at)) >= 0:
-            if data[cursor.at] == _LF:
+        while plain:
+            at = cursor.at
+            found = None if self.ended else _PLAIN(data, at)
+            end = found.end() - 2 if found is not None else data.find(b"\n\n", at)
+            if end < 0 or end - at > limit:
+                # a block that is not all here; where the limit is passed is found line by line
+                break
+            if found is not None and found[3] != self._done:
+                cursor.at = end + 2
+                carry, name, text = found.groups()
+                carries = () if carry is None else (carry,)
+                yield Frame(text, cursor.base + at, None if name is None else name.decode(), carries)
+            elif data[at] == _LF:
                 # a blank line more
                 cursor.at += 1
-                continue
-            block, self._block_offset = data[cursor.at : end], cursor.offset
-            if len(block) > self._limit:
-                # where the limit is passed is found line by line
-                break
-            cursor.at = end + 2
-            frame = self._frame(block.split(b"\n"), whole=True)
-            if frame is not None:
-                yield frame
+            else:
+                cursor.at = end + 2
+                self._block_offset = cursor.base + at
+                frame = self._frame(data[at:end].split(b"\n"), whole=True)
+                if frame is not None:
+                    yield frame
         self._block_offset = cursor.offset
         rest = data[cursor.at :]
-        if plain and len(rest) <= min(_KEEP, self._limit):
+        if plain and len(rest) <= min(_KEEP, limit):
             # a short beginning of a block is cheaper to read again than to read line by line
             self._kept = rest
             cursor.turn(b"")
