@@ -15,7 +15,7 @@ from .events import Event, JsonObject, Ping
 from .forms import Run
 from .frames import FrameOpener
 from .grammar import ENDED, Grammar
-from .hot import NESTS, HotReader
+from .hot import NESTS, WINDOW, HotReader
 from .shapes import Chunk, Frame, Shape
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
@@ -140,7 +140,8 @@ class Source:
         self._grow(run, text)
         assert self._emit_run is not None
         self._emit_run(run)
-        return run.form is not None and reader.cursor.data.find(run.form.tail, reader.cursor.at) >= 0
+        # after a long one the window was full; after a single one the form may change
+        return run.size > WINDOW // 2 or len(run.texts) == 1
 
     def _grow(self, run: Run, text: str) -> None:
         self._grammar.size += len(text)
