@@ -130,11 +130,11 @@ def _readings(streams: Streams, plan: Plan) -> Iterator[Row]:
     yield found.noted(f"{sum(map(len, chunks)) / (found.seconds or 1) / 1e6:.0f} MB/s")
 
 
-def parse(chunks: Sequence[bytes]) -> list[bytes]:
+def parse(chunks: Sequence[bytes]) -> list[Any]:
     """SSE parsing alone: the data of each event."""
     reader = Sse().reader(Limits(), True)
-    frames = [frame for chunk in chunks for frame in reader.feed(chunk)]
-    return [frame.data for frame in (*frames, *reader.close()) if isinstance(frame.data, bytes)]
+    data = [frame.data for chunk in chunks for frame in reader.feed(chunk)]
+    return [*data, *(frame.data for frame in reader.close())]
 
 
 def _colours(streams: Streams, plan: Plan) -> Iterator[Row]:

@@ -22,9 +22,10 @@ from . import Chunk, Cursor, Frame, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
-_PLAIN = re.compile(rb"(?:: carry ([^\r\n]*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: ([^\r\n]*+)\n\n").match
-"""Matches a block as careful writers write it: at most a carry, then at most an event name, then one data line."""
+_PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: (.*+)\n\n")
+"""Matches, between LFs alone, a block as careful writers write it: at most a carry, then at most an event name, then one data line."""
 _KEEP = 4096
+_new = tuple.__new__
 _LF = 10
 _NO_NAME = re.compile("[\n\r\ud800-\udfff]")
 """What an event name cannot have in it: a line end, or half a character."""
@@ -120,30 +121,34 @@ class SseReader:
 
     def _blocks(self) -> Iterator[Frame]:
         """Between LFs alone a blank line is found at once; with a CR in the chunk, line by line."""
-        cursor, limit = self.cursor, self._limit
-        data = cursor.data
+        cursor, limit, done, match = self.cursor, self._limit, self._done, _PLAIN.match
+        data, base = cursor.data, cursor.base
         plain = b"\r" not in data
         while plain:
             at = cursor.at
-            found = None if self.ended else _PLAIN(data, at)
-            end = found.end() - 2 if found is not None else data.find(b"\n\n", at)
+            found = match(data, at) if not self.ended else None
+            if found is not None:
+                carry, name, text = found.groups()
+                end = found.end()
+                if text != done and end - at - 2 <= limit:
+                    cursor.at = end
+                    carries = () if carry is None else (carry,)
+                    # as Frame(…), without its default arguments
+                    yield _new(Frame, (text, base + at, name and name.decode(), carries, 0, True))
+                    continue
+            end = data.find(b"\n\n", at)
             if end < 0 or end - at > limit:
                 # a block that is not all here; where the limit is passed is found line by line
                 break
-            if found is not None and found[3] != self._done:
-                cursor.at = end + 2
-                carry, name, text = found.groups()
-                carries = () if carry is None else (carry,)
-                yield Frame(text, cursor.base + at, None if name is None else name.decode(), carries)
-            elif data[at] == _LF:
+            if data[at] == _LF:
                 # a blank line more
                 cursor.at += 1
-            else:
-                cursor.at = end + 2
-                self._block_offset = cursor.base + at
-                frame = self._frame(data[at:end].split(b"\n"), whole=True)
-                if frame is not None:
-                    yield frame
+                continue
+            cursor.at = end + 2
+            self._block_offset = base + at
+            frame = self._frame(data[at:end].split(b"\n"), whole=True)
+            if frame is not None:
+                yield frame
         self._block_offset = cursor.offset
         rest = data[cursor.at :]
         if plain and len(rest) <= min(_KEEP, limit):
