@@ -67,8 +67,7 @@ class Form:
 
     Without a number, they are ``head`` TEXT ``tail``. ``hot``: the unit. ``residue``: what the number is, if anything.
     ``synthetic``: whether the carry says that it was made up. ``carry``: bytes of the carry but for the number, 0
-    without one. ``pattern`` matches a unit; ``holes``: its groups of the text and of the number, the text's again where
-    there is no number.
+    without one. ``pattern`` matches a unit; its groups are the holes.
     """
 
     hot: Hot
@@ -80,7 +79,6 @@ class Form:
     synthetic: bool
     carry: int
     pattern: re.Pattern[bytes]
-    holes: tuple[int, int]
 
     def read(self, data: bytes, at: int, end: int) -> Run | None:
         """The units that stand in ``data[at:end]`` one after another, as far as they go."""
@@ -88,10 +86,10 @@ class Form:
         if not found:
             return None
         stop = found[-1].end()
-        holes = self.holes
-        bodies, numbers = zip(*[match.group(*holes) for match in found], strict=True)
+        columns = [list(column) for column in zip(*[match.groups() for match in found], strict=True)]
+        bodies = columns.pop(1 if self.number_first else 0)
         try:
-            return self.run(list(bodies), list(numbers), stop - at)
+            return self.run(bodies, columns[0] if columns else [], stop - at)
         except ValueError:
             # what matches is JSON, but need not be UTF-8: only the units before that are read
             return self.read(data, at, at + jsontext.utf8_until(data[at:stop]))
@@ -99,8 +97,7 @@ class Form:
     def run(self, bodies: list[bytes], numbers: list[bytes], size: int) -> Run:
         """The run of units with these holes, as the pattern found them. Raises ``ValueError`` for what is not UTF-8."""
         texts: list[str] = orjson.loads(b'["' + b'","'.join(bodies) + b'"]')
-        bodies = _canonical(bodies, texts)
-        return Run(texts, bodies, numbers if self.mid else [], self.residue, self.synthetic, self, size)
+        return Run(texts, _canonical(bodies, texts), numbers, self.residue, self.synthetic, self, size)
 
     def write(self, bodies: list[bytes], numbers: list[bytes]) -> bytes:
         """The units with these holes."""
@@ -224,8 +221,7 @@ def form_of(hot: Hot, framing: Framing, carry: Mark = None, *, spaced: bool = Fa
     residue = carry if carry is not None and not synthetic else stamp
     pattern = re.escape(whole).replace(re.escape(_HOLE), _TEXT_HOLE).replace(re.escape(_NUMBER), _NUMBER_HOLE)
     number_first = 0 <= at_number < at_text
-    holes = (2, 1) if number_first else (1, 2 if mid else 1)
-    return Form(hot, head, mid, tail, number_first, residue, synthetic, size, re.compile(pattern), holes)
+    return Form(hot, head, mid, tail, number_first, residue, synthetic, size, re.compile(pattern))
 
 
 def _spelled(value: JsonObject, *, spaced: bool) -> bytes:

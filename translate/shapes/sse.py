@@ -23,7 +23,7 @@ from . import Chunk, Cursor, Frame, Framing, octets, too_large
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
 _PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: (.*+)\n\n")
-"""Matches, between LFs alone, a block as careful writers write it: at most a carry, then at most an event name, then one data line."""
+"""Matches, between LFs alone, a block as careful writers write it: a carry, a name, either or none; one data line."""
 _KEEP = 4096
 _new = tuple.__new__
 _LF = 10
