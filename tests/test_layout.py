@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from configparser import ConfigParser
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import translate
+from tests.public_api import PINNED, public_api
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "translate"
@@ -126,3 +128,20 @@ def test_the_wheel_holds_both_packages(tmp_path: Path) -> None:
     assert dict(config["translate.codecs"]) == {
         name: f"translate_codecs.{name}:CODEC" for name in ("unievent", "gateway", "events")
     }
+
+
+def test_the_sdist_holds_what_it_takes_to_build_and_test(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    here = {path.relative_to(ROOT).as_posix() for path in sources()}
+    assert here <= names
+    assert {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "PKG-INFO", "docs/carry.md"} <= names
+    assert not any("__pycache__" in name or name.startswith((".venv", "build/", "dist/")) for name in names)
+
+
+def test_the_public_interface_is_as_it_was_decided_on() -> None:
+    assert public_api() == PINNED.read_text(encoding="utf-8"), "`python -m tests.public_api` writes it anew"
