@@ -82,6 +82,7 @@ class Form:
 
     def read(self, data: bytes, at: int, end: int) -> Run | None:
         """The units that stand in ``data[at:end]`` one after another, as far as they go."""
+        # each match begins where the last one ended
         found = [*iter(self.pattern.scanner(data, at, end).match, None)]  # type: ignore[attr-defined]
         if not found:
             return None
@@ -150,7 +151,8 @@ def gather(events: Sequence[Event], at: int) -> Run | None:
     texts: list[str] = []
     numbers: list[int] = []
     mark: Mark = None
-    for event in events[at:]:
+    for i in range(at, len(events)):
+        event = events[i]
         if type(event) is not Append or event.state is not None or type(event.data) is not str:
             break
         found, number = _number(event.residue) if event.residue else (None, 0)
