@@ -140,13 +140,14 @@ def same_event(a: Event, b: Event) -> bool:
 
 
 def _piece(said: Append, meant: Append, length: int, *, whole: bool, explicit: bool) -> Any:
+    stateless = said.state is None and meant.state is None
+    if stateless and not explicit:
+        return "append" if whole else length
     changed = _state_change(said.state, meant.state)
     if explicit:
         return {"as": "append", **data_member(meant.data), **changed}
     if whole and not changed:
         return "append"
-    if said.state is None and meant.state is None:
-        return length
     return {"as": "append", "length": length, **changed}
 
 
@@ -168,11 +169,14 @@ def _state_json(state: State) -> JsonObject:
 
 
 def _changed(said: Event, meant: Event) -> Any:
-    name, a, b = NAMES[type(said)], members(said), members(meant)
+    name = NAMES[type(said)]
+    if same_event(said, meant):
+        return name
+    a, b = members(said), members(meant)
     change = {k: b.get(k) for k in {**a, **b} if not jsontext.same(a.get(k), b.get(k))}
     if "usage" in change:
         change["usage"] = _usage_change(a["usage"], b["usage"])
-    return {"as": name, **change} if change else name
+    return {"as": name, **change}
 
 
 def _usage_change(said: JsonObject, meant: JsonObject) -> JsonObject:
