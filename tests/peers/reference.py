@@ -37,14 +37,16 @@ record: Any = _recorder()
 @contextmanager
 def its_loop_ends() -> Iterator[None]:
     """The event loop that the server of mmsp keeps for its process ends with the block; the next one makes another."""
-    yield
-    loop = importlib.import_module("mmsp.integration.server")._event_loop
-    asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result(PATIENCE)
-    loop.call_soon_threadsafe(loop.stop)
-    until = time.monotonic() + PATIENCE
-    while loop.is_running() and time.monotonic() < until:
-        time.sleep(0.01)
-    loop.close()
+    try:
+        yield
+    finally:
+        loop = importlib.import_module("mmsp.integration.server")._event_loop
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result(PATIENCE)
+        loop.call_soon_threadsafe(loop.stop)
+        until = time.monotonic() + PATIENCE
+        while loop.is_running() and time.monotonic() < until:
+            time.sleep(0.01)
+        loop.close()
 
 
 @asynccontextmanager
