@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
 import anyio
@@ -31,6 +32,11 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", HOST)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def told(summary: list[str]) -> None:
+    summary.append(f"peer: mmsp {version('mmsp')}")
+
+
 def unievents(stream: bytes, **options: Any) -> bytes:
     return b"".join(convert(odd(stream), "gateway-sse", "unievent-sse", clock=lambda: NOW, **options))
 
@@ -51,7 +57,7 @@ async def test_its_history_is_the_message(name: str) -> None:
         async with client(server.server_port) as peer:
             events = await answer(peer)
             asked, message = peer.get_history()
-    assert undated(message) == assemble(stream, "gateway-sse", "unievent")
+    assert undated(message) == assemble(stream, "gateway-sse", "unievent") == assemble(said, "unievent-sse", "unievent")
     assert message["created_at"] == NOW
     assert undated(asked) == user("Hi")
     # its events are ours, one by one, without what it skips by rule
