@@ -1,5 +1,9 @@
 """What all tests share: lines that are printed below the results, passed or not."""
 
+import threading
+import time
+from collections.abc import Iterator
+
 import pytest
 
 _LINES = pytest.StashKey[list[str]]()
@@ -16,3 +20,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("measured")
         for line in lines:
             terminalreporter.line(line)
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """No thread that a test started outlives it, but for those of trio's pool, which end by themselves."""
+    before = set(threading.enumerate())
+
+    def others() -> list[threading.Thread]:
+        return [each for each in set(threading.enumerate()) - before if not each.name.startswith("Trio thread")]
+
+    yield
+    until = time.monotonic() + 5
+    while (left := others()) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not left
