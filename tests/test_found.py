@@ -53,3 +53,9 @@ def test_a_blank_call_at_home() -> None:
 def test_a_group_that_never_began_is_no_item() -> None:
     there = to(Source("events", [Open("text"), Handover(), Finish()]), "unievent")
     assert assembled(there.stream, "unievent", "unievent")["content_items"] == []
+
+
+def test_a_pair_of_two_fragments_is_one_character_of_the_whole() -> None:
+    part = [Open("text"), Append("\ud83d"), Append("\ude00"), Close()]
+    there = to(Source("events", [*part, Finish()]), "unievent")
+    assert [unit["content_items"][0]["text"] for unit in there.stream[:3]] == ["\ud83d", "\ude00", "\U0001f600"]

@@ -389,7 +389,7 @@ class UniEventEncoder(Encoder):
         kind, data = said_kind(head), self._grown.join()
         self._group = self._so_far(self._grown)
         self._native, self._head = False, None
-        whole: Any = self._wire(data)
+        whole: Any = jsontext.whole(data) if isinstance(data, str) else self._wire(data)
         if kind == "tool_call":
             whole = parse_arguments(data, head.name or "", head.id or "")  # type: ignore[arg-type]
         unit = delta_event(item_of(kind, "done", whole, head, self._state.values if self._state else None))
