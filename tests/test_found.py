@@ -6,9 +6,23 @@ from typing import Any
 
 import pytest
 
+from tests.hot_streams import cut, same_both_ways, without_hot_path
 from tests.strategies import FORMATS, Source, to
 from tests.test_laws import assert_same, there_and_back
-from translate import Annotate, Append, Close, Failure, Finish, Handover, Model, Open, State, TokenCounts, Usage
+from translate import (
+    Annotate,
+    Append,
+    Close,
+    Failure,
+    Finish,
+    Handover,
+    Model,
+    Open,
+    State,
+    TokenCounts,
+    Usage,
+    convert,
+)
 from translate import assemble as assembled
 from translate.jsontext import Beyond
 
@@ -53,3 +67,41 @@ def test_a_blank_call_at_home() -> None:
 def test_a_group_that_never_began_is_no_item() -> None:
     there = to(Source("events", [Open("text"), Handover(), Finish()]), "unievent")
     assert assembled(there.stream, "unievent", "unievent")["content_items"] == []
+
+
+# ---- by fuzzing -------------------------------------------------------------------------------
+
+
+def unievent(text: str) -> bytes:
+    item = f'{{"type":"text.delta","text":"{text}"}}'
+    unit = f'{{"role":"assistant","event_type":"delta","content_items":[{item}],"usage_metadata":null'
+    return f'data: {unit},"finish_reason":null,"created_at":5}}\n\n'.encode()
+
+
+@pytest.mark.parametrize("marker", [b"data: [DONE]\n\n", b": x\ndata: [DONE]\n\n", b": carry {}\ndata: [DONE]\n\n"])
+@pytest.mark.parametrize("after", [unievent("b"), b"data: {}\n\n", b"data: x", b": \xff\n\n", b""])
+def test_nothing_is_read_after_an_early_end_marker(marker: bytes, after: bytes) -> None:
+    stream = unievent("a") + marker + after
+    found = [same_both_ways(each, "unievent-sse", "gateway") for each in (cut(stream, [size]) for size in (9999, 1))]
+    found.append(same_both_ways([unievent("a"), marker, after], "unievent-sse", "gateway"))
+    assert found[0] == found[1] == found[2]
+    assert found[0].error is not None
+    assert found[0].error[0] == "TruncatedStream"
+
+
+def test_nothing_is_read_after_an_array_that_ended_early() -> None:
+    for chunks in ([b"[] x"], [b"[]", b" x"]):
+        error = same_both_ways(chunks, "unievent", "gateway").error
+        assert error is not None
+        assert error[0] == "TruncatedStream"
+
+
+@pytest.mark.parametrize("now", [2**70, -(2**70), 1.5, float("nan"), -1])
+@pytest.mark.parametrize("size", [9999, 1, None])
+def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
+    frames = list(convert([unievent(text) for text in "abcd"], "unievent-sse", "gateway-sse", loss="drop", errors="encode"))
+    chunks = cut(b"".join(frames), [size]) if size else frames
+    with without_hot_path():
+        expected = b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode"))
+    assert b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode")) == expected
+    assert expected.count(str(now).replace("nan", "NaN").encode()) == 4
