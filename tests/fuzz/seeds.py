@@ -12,7 +12,7 @@ from translate import convert
 from .targets import FORMATS, HEAD, SHAPES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RAW = b"\x03"
+RAW = b"\x05"
 """The choice of bytes as they are."""
 
 

@@ -35,7 +35,7 @@ CARRIES: Final = [
     *(b'{"before":[{"toy":{"a":1}}]}', b'{"before":[{"events":[{"event":"open","kind":"embedding"}]}]}', b'{"v":{"a":1}}'),
     *(b'{"before":[{"events":[{"event":"usage","usage":{"input_tokens":1}}]}]}', b'{"toy": {"a": 1}}', b'{"toy":{"a":1}} '),
     *(b'{"events":[{"as":"append","state":{"namespace":"n","values":{"k":1}}}]}', b'{"member":1}', b'{"member":{"a":1}}'),
-    *(b'{"events":[{"event":"annotate","kind":"k","value":{"a":1}},"append"]}', b'{"TOY":{"a":1}}', b'{"toy":{"\\u0061":1}}'),
+    *(b'{"events":[{"event":"annotate","namespace":"k","data":{"a":1}},"append"]}', b'{"TOY":{"a":1}}', b'{"toy":{"\\u0061":1}}'),
     *(b'{"unievent":{"patch":[[["x"],1]]}}', b'{"gateway":{"patch":[[["code"],201]]}}', b'{"toy":{"a":{"$number":"NaN"}}}'),
     *(b'{"toy":{"a":NaN}}', b'{"\xff":1}', b'{"toy":{"a":"\xe2\x80\xa8"}}', b'{"events":[1],"events":[2]}'),
 ]
@@ -108,7 +108,7 @@ UNITS: Final[dict[str, dict[str, Any]]] = {
         "vector": {"event": "append", "vector": [1, {"$number": "NaN"}]},
         ".": {"event": "close"},
         "usage": {"event": "usage", "usage": {"input_tokens": 1}},
-        "note": {"event": "annotate", "kind": "k", "value": {"a": TEXT}},
+        "note": {"event": "annotate", "namespace": "k", "data": {"a": TEXT}},
         "handover": {"event": "handover", "model": {}},
         "start": {"event": "start", "model": {"name": "m"}},
         "stop": {"event": "finish", "usage": {"input_tokens": 1}, "reason": "stop"},
@@ -120,7 +120,11 @@ RUNS: Final = {
     "gateway": [("content(", "content+", "content."), ("thinking(", "thinking+", "thinking.")],
     "events": [("text(", "+", "."), ("thinking(", "+", "."), ("call(", "+", "."), ("refusal(", "+", ".")],
 }
-ACTS: Final = ["grow"] * 20 + ["end"] * 4 + ["begin"] * 4 + ["other"] * 5 + ["noise"] * 3 + ["raw", "flip", "again", "stop"]
+NOTES: Final = {"unievent": ["unknown", "foreign"], "gateway": ["foreign"], "events": ["usage", "note"]}
+"""Units that fit into any run."""
+CALM: Final = ["grow"] * 20 + ["end", "begin", "note"]
+MILD: Final = [*CALM * 2, "other", "noise", "raw", "flip", "again"]
+WILD: Final = [*CALM, *["other"] * 4, *["noise"] * 3, "raw", "flip", "again", "stop"]
 
 
 @lru_cache(maxsize=256)
@@ -136,10 +140,11 @@ class Speller:
         self.pieces: list[bytes] = []
         self._body: list[bytes] = []
         self._run: tuple[str, str, str] | None = None
+        self._acts, self._odds = choices.of([(CALM, 0), (CALM, 0), (CALM, 60), (MILD, 0), (MILD, 60), (WILD, 8)])
         self._spaced = choices.rarely(3)
-        self._carrying = choices.of([0, 0, 1, 3, 9])
+        self._carrying = choices.of([0, 0, 1, 2, 9])
         self._carry = choices.of(CARRIES[:5])
-        self._noisy = choices.of([0, 0, 0, 1])
+        self._noisy = choices.rarely(4)
         self._number = choices.of(NUMBERS[:4])
         self._end = choices.of([b"\n"] * 6 + [b"\r\n", b"\r"])
         self._whole = not choices.rarely(4)
@@ -159,13 +164,17 @@ class Speller:
             "flip": self._flip,
             "again": lambda: self.pieces.extend(self.pieces[-1 - self.choices.below(4) :][:1]),
             "stop": self._stop,
+            "note": lambda: self._say(self.choices.of(NOTES[self.codec])),
         }
         while self.choices.left and len(self.pieces) < MOST:
-            acts[self.choices.of(ACTS)]()
+            acts[self.choices.of(self._acts)]()
         if self._whole:
             self._close()
             self._stop()
         return self.pieces
+
+    def _odd(self) -> bool:
+        return self._odds > 0 and self.choices.rarely(self._odds)
 
     def _begin(self) -> None:
         self._close()
@@ -173,17 +182,17 @@ class Speller:
         self._body = []
         if self._run[0]:
             self._say(self._run[0], b"")
-        if self._run[2] == "call.":
+        if self._run[0] == "call(":
             self._say(self._run[1], b"{")
 
     def _grow(self) -> None:
         if self._run is None:
             self._begin()
         assert self._run is not None
-        if self._run[2] == "call.":
-            inside = b" " if not self.choices.rarely() else self.choices.of(INSIDES)
+        if self._run[0] == "call(":
+            inside = self.choices.of(INSIDES) if self._odd() else self.choices.of([b" ", b"", b"\\n"])
         else:
-            inside = self.choices.of(INSIDES if not self.choices.rarely(16) else ODD_INSIDES)
+            inside = self.choices.of(ODD_INSIDES if self._odd() else INSIDES)
         self._body.append(inside)
         self._say(self._run[1], inside)
 
@@ -191,7 +200,7 @@ class Speller:
         run, self._run = self._run, None
         if run is None:
             return
-        if run[2] == "call.":
+        if run[0] == "call(":
             self._say(run[1], b"}")
         elif self.codec == "unievent" and not self._body:
             self._say(run[1], b"")
@@ -211,14 +220,14 @@ class Speller:
 
     def _say(self, unit: str, inside: bytes | None = None) -> None:
         choices = self.choices
-        number = self._number if not choices.rarely() else choices.of(NUMBERS)
-        text = _template(self.codec, unit, self._spaced != choices.rarely(16))
+        number = choices.of(NUMBERS if self._odd() else [self._number] * 3 + NUMBERS[:8])
+        text = _template(self.codec, unit, self._spaced != self._odd())
         if inside is None:
-            inside = choices.of(INSIDES)
+            inside = choices.of(INSIDES) if self._odd() else b"a"
         text = text.replace(_NUMBER, number).replace(_TEXT, inside)
         carry = None
         if self._carrying and choices.below(self._carrying) == 0:
-            carry = self._carry if not choices.rarely() else choices.of(CARRIES)
+            carry = choices.of(CARRIES) if self._odd() else self._carry
             carry = carry.replace(b"%s", number)
         self.pieces.append(self._laid(text, unit, carry))
 
@@ -228,9 +237,9 @@ class Speller:
             value = UNITS[self.codec][unit].get("value", {})
             name = value.get("type") if self.codec == "gateway" else None
             lines = [b": carry " + carry] if carry is not None else []
-            lines += [b"event: " + name.encode()] if name and not (self._noisy and self.choices.rarely(4)) else []
+            lines += [b"event: " + name.encode()] if name and not (self._noisy and self.choices.rarely(6)) else []
             lines += [b"data: " + text]
-            if self._noisy and self.choices.rarely(4):
+            if self._noisy and self.choices.rarely(6):
                 odd = [b": x", b"id: 1", b"event: x", b"data", b"retry: 5", b": \xff", b": carry {}", b"data: " + text]
                 lines.insert(self.choices.below(len(lines) + 1), self.choices.of(odd))
             return end.join([*lines, b"", b""])
@@ -243,7 +252,7 @@ class Speller:
 
 def stream(choices: Choices, codec: str, shape: str) -> list[bytes]:
     """The pieces of a stream: of units that are spelled, or bytes as they are."""
-    if choices.rarely(4):
+    if choices.rarely(6):
         return split(choices.rest())
     if shape == "any":
         shape = choices.of(["sse", "jsonl", "array"])
@@ -253,9 +262,12 @@ def stream(choices: Choices, codec: str, shape: str) -> list[bytes]:
     return pieces
 
 
-_KNOWN_CARRY = re.compile(rb'(?::[ ]carry[ ]|"carry":)(?!\{"(?:toy|x-1)":\{"a":(?:0|[1-9][0-9]*)\}\})')
+_OTHER_CARRY = re.compile(
+    rb'(?::[ ]carry[ ]|"carry":)(?!\{"(?:toy|x-1)":\{"a":(?:0|[1-9][0-9]*)\}\})'
+    rb'|"(?:unievent|gateway)":\{(?!"at":(?:0|[1-9][0-9]*)\})'
+)
 
 
 def plain_carries(whole: bytes) -> bool:
     """Whether carries say no more than what someone else's units had; of others not all comes home."""
-    return not _KNOWN_CARRY.search(whole)
+    return not _OTHER_CARRY.search(whole)

@@ -100,7 +100,9 @@ def shape(name: str, data: bytes) -> None:
     for each in cuts:
         other = feeding.read(make, each)
         check(other.frames == found.frames, f"cuts change no frame of {name}", other, found)
-        check(other == found, f"cuts change no error of {name}", other, found)
+        if not (found.error and other.error and "LimitExceeded" in (found.error[0], other.error[0])):
+            # of two faults in one element of an array, which is met first depends on the cut
+            check(other == found, f"cuts change no error of {name}", other, found)
     offsets = [frame.offset for frame in found.frames if frame.offset is not None]
     check(offsets == sorted(offsets) and all(0 <= at <= len(whole) for at in offsets), "offsets grow", offsets)
 
@@ -198,6 +200,9 @@ def carry(data: bytes) -> None:
         laws.same(told, laws.cold(run)[1], "the hot path says what the general says")
         other = laws.translated([whole], format, home, strict=strict)[1]
         laws.same(other, told, "cuts change nothing", excerpts=False)
+        if told.error is not None and told.error[1].startswith("the carries make no valid stream"):
+            # a carry before this unit was taken, and opened or closed what the unit does not fit
+            continue
         check(strict or told.error is None, "lenient mode takes any carry", told.error, whole)
         if told.error is None:
             check(conforms(out, home) == [], "what comes of it conforms", conforms(out, home), whole)
