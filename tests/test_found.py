@@ -13,6 +13,7 @@ from translate import (
     Annotate,
     Append,
     Close,
+    DecodeError,
     Failure,
     Finish,
     Handover,
@@ -20,6 +21,7 @@ from translate import (
     Open,
     State,
     TokenCounts,
+    Translator,
     Usage,
     convert,
 )
@@ -99,9 +101,18 @@ def test_nothing_is_read_after_an_array_that_ended_early() -> None:
 @pytest.mark.parametrize("now", [2**70, -(2**70), 1.5, float("nan"), -1])
 @pytest.mark.parametrize("size", [9999, 1, None])
 def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
-    frames = list(convert([unievent(text) for text in "abcd"], "unievent-sse", "gateway-sse", loss="drop", errors="encode"))
+    stream = [unievent(text) for text in "abcd"]
+    frames = list(convert(stream, "unievent-sse", "gateway-sse", loss="drop", errors="encode"))
     chunks = cut(b"".join(frames), [size]) if size else frames
     with without_hot_path():
         expected = b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode"))
     assert b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode")) == expected
     assert expected.count(str(now).replace("nan", "NaN").encode()) == 4
+
+
+def test_an_error_is_raised_again_by_fail() -> None:
+    translator = Translator("unievent-sse", "gateway-sse")
+    assert translator.feed(unievent("a") + b"data: {\n\n")
+    for call in (lambda: translator.fail(OSError("x")), translator.close, lambda: translator.feed(b"")):
+        with pytest.raises(DecodeError, match="not JSON"):
+            call()
