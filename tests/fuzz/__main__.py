@@ -8,6 +8,7 @@ search goes on. The last lines are the figures: executions, coverage (edges, wit
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import random
 import sys
@@ -16,6 +17,7 @@ import traceback
 from collections.abc import Callable
 from hashlib import sha1
 from pathlib import Path
+from typing import Any
 
 LENGTH = 4096
 
@@ -38,7 +40,8 @@ class Watch:
 
     def _keep(self, data: bytes, error: Exception) -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        law = f"{type(error).__name__} at {Path(where.filename).name}:{where.lineno}: {str(error).partition(chr(10))[0]:.120}"
+        what, _, _ = str(error).partition("\n")
+        law = f"{type(error).__name__} at {Path(where.filename).name}:{where.lineno}: {what:.120}"
         if len(data) >= self.found.get(law, LENGTH + 1):
             return
         if law not in self.found:
@@ -52,8 +55,7 @@ class Watch:
 
 def guided(name: str, seconds: int, corpus: Path) -> None:
     """By atheris, which ends the process."""
-    import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]  # pyright: ignore
-
+    atheris: Any = importlib.import_module("atheris")
     with atheris.instrument_imports(include=["translate", "translate_codecs"]):
         from .seeds import seeds
         from .targets import DICTIONARY, TARGETS
@@ -64,8 +66,8 @@ def guided(name: str, seconds: int, corpus: Path) -> None:
     quoted = ("".join(f"\\x{byte:02x}" for byte in word) for word in DICTIONARY if 0 < len(word) < 100)
     words.write_text("".join(f'"{word}"\n' for word in quoted))
     (corpus / "kept").mkdir(exist_ok=True)
-    limits = [f"-max_total_time={seconds}", f"-max_len={LENGTH}", "-timeout=30", "-rss_limit_mb=2000", "-len_control=20"]
-    said = [f"-dict={words}", f"-artifact_prefix={corpus}/", "-print_final_stats=1", "-verbosity=1"]
+    limits = [f"-max_total_time={seconds}", f"-max_len={LENGTH}", "-timeout=30", "-rss_limit_mb=2000"]
+    said = [f"-dict={words}", f"-artifact_prefix={corpus}/", "-print_final_stats=1", "-len_control=20"]
     atheris.Setup([name, *limits, *said, str(corpus / "kept"), str(given)], Watch(TARGETS[name], corpus / "found"))
     atheris.Fuzz()
 
@@ -97,7 +99,7 @@ def main() -> None:
     if importlib.util.find_spec("atheris") is None:
         at_random(args.target, args.seconds, corpus)
     else:
-        for module in [module for module in sys.modules if module.startswith(("translate", "tests."))]:
+        for module in [module for module in sys.modules if module.startswith(("translate", "tests"))]:
             # to be imported again, instrumented
             del sys.modules[module]
         guided(args.target, args.seconds, corpus)

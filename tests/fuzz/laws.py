@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from tests.hot_streams import without_hot_path
-from translate import Event, TranslateError, Translator, convert, decode, encode, jsontext
+from translate import Event, TranslateError, Translator, decode, encode, jsontext
 from translate.event_json import to_json
 from translate.testing import at_home
 from translate.translator import EventReader, Machine
@@ -65,34 +66,33 @@ def _described(error: Exception | None) -> tuple[Any, ...] | None:
     return (type(error).__name__, error.what, error.expected, *place, repr(error.pending))
 
 
-def drive(machine: Machine, chunks: Iterable[Any], clock: Clock | None = None) -> tuple[list[Any], Told]:
-    """Feed a machine to its end, and hold it to its contract."""
+def drive(
+    machine: Machine, chunks: Iterable[Any], clock: Clock | None = None, *, keep: bool = True
+) -> tuple[list[Any], Told]:
+    """Feed a machine to its end, and hold it to its contract. ``keep``: the output, to be told."""
     out: list[Any] = []
     error: Exception | None = None
     began = time.process_time()
     try:
         for chunk in chunks:
-            out += machine.feed(chunk)
+            made = machine.feed(chunk)
+            out += made if keep else ()
         out += machine.close()
         out += machine.close()
     except Exception as raised:
         error = raised
     check(time.process_time() - began < PATIENCE, "time is linear")
     check(machine.finished, "a machine is finished by an error, or its end")
-    for again in (lambda: machine.feed(b""), machine.close):
+    for again in (partial(machine.feed, b""), machine.close):
+        more: list[Any] | Exception
         try:
-            check(again() == [] and error is None, "errors are sticky, and nothing follows the end", error)
-        except Broken:
-            raise
+            more = again()
         except Exception as raised:
-            check(raised is error, "an error is raised again", error, raised)
+            more = raised
+        check(more is error if error else more == [], "errors are sticky, and nothing follows the end", more)
     output = [b"".join(out).decode("utf-8", "surrogatepass")] if machine.joined else [repr(unit) for unit in out]
     asked = clock.asked if clock is not None else 0
-    return out, Told(output, _described(error), _described(_within(machine.failure)), asked)
-
-
-def _within(failure: Exception | None) -> Exception | None:
-    return failure
+    return out, Told(output, _described(error), _described(machine.failure), asked)
 
 
 def translated(chunks: Sequence[Any], src: str, dst: str, **options: Any) -> tuple[list[Any], Told]:
@@ -168,11 +168,3 @@ def decoded_again(events: Sequence[Event], format: str) -> None:
     except TranslateError:
         return
     alike(meant(decode(stream, format)), meant(events), f"decode, encode and decode {format}")
-
-
-def converts(chunks: Sequence[Any], src: str, dst: str, **options: Any) -> list[Any] | None:
-    """The output, or ``None`` for an error."""
-    try:
-        return list(convert(chunks, src, dst, clock=Clock(), **options))
-    except TranslateError:
-        return None

@@ -14,7 +14,8 @@ from typing import Any, Final, TypeAlias
 from tests import feeding, tampering
 from tests.test_tampering import without
 from tests.wire import together
-from translate import Limits, TranslateError, assemble, check as conforms, jsontext
+from translate import Limits, TranslateError, Translator, assemble, jsontext
+from translate import check as conforms
 from translate.shapes.array import ArrayReader
 from translate.shapes.lines import LinesReader
 from translate.shapes.objects import ObjectsReader
@@ -58,8 +59,9 @@ def decode(format: str, data: bytes) -> None:
     options: dict[str, Any] = {"strict": head.rarely(3) is False, "limits": head.of(LIMITS)}
     pieces = stream(rest, *FORMATS[format])
     pieced = chunks(head, pieces)
-    events, told = laws.read(pieced, format, **options)
-    laws.same(told, laws.cold(lambda: laws.read(pieced, format, **options))[1], "the hot path says what the general says")
+    run = partial(laws.read, pieced, format, **options)
+    events, told = run()
+    laws.same(told, laws.cold(run)[1], "the hot path says what the general says")
     for other in ([b"".join(pieces)], pieces):
         laws.same(laws.read(other, format, **options)[1], told, "cuts change nothing", excerpts=False)
     if told.error is None and plain_carries(b"".join(pieces)):
@@ -147,7 +149,7 @@ def _tampered(choices: Choices, stream: list[Any]) -> None:
         carry = {k: v for k, v in (carry or {}).items() if not choices.rarely(2)}
     elif how == 4:
         text = choices.of(CARRIES).replace(b"%s", choices.of(NUMBERS[:5]))
-        carry = jsontext.loads(text) if feeding_json(text) else None
+        carry = jsontext.loads(text) if _is_object(text) else None
     elif how == 5:
         stream.insert(at, (_value(choices), None))
         return
@@ -156,7 +158,7 @@ def _tampered(choices: Choices, stream: list[Any]) -> None:
     stream[at] = (carry if isinstance(carry, dict) else None, unit)
 
 
-def feeding_json(text: bytes) -> bool:
+def _is_object(text: bytes) -> bool:
     try:
         return isinstance(jsontext.loads(text), dict)
     except TranslateError:
@@ -183,7 +185,7 @@ def _replaced(value: Any, choices: Choices) -> Any:
 
 
 def carry(data: bytes) -> None:
-    """Carries that say anything beside valid units: strict mode tells, or takes them; lenient mode keeps the meaning."""
+    """Carries that say anything, beside valid units: strict mode tells; lenient mode keeps the meaning."""
     head, rest = _begin(data)
     codec = head.of(["gateway", "unievent"])
     format = codec + head.of(["-sse", "-jsonl"])
@@ -252,7 +254,7 @@ def lane(data: bytes) -> None:
 
     def run() -> tuple[list[Any], Any]:
         clock = laws.Clock()
-        machine = laws.Translator(src, dst, clock=clock, **options)
+        machine = Translator(src, dst, clock=clock, **options)
         out: list[Any] = []
         failed: list[Any] = []
         try:
@@ -292,14 +294,14 @@ def limits(data: bytes) -> None:
     whole = b"".join(pieces) * times
     if len(whole) > 1 << 16:
         whole = whole[: 1 << 16]
-    machine = laws.Translator(src, dst, clock=laws.Clock(), **options)
+    machine = Translator(src, dst, clock=laws.Clock(), **options)
     most, began = _held(machine, cut(whole, [size])), time.process_time()
     room = 60 * (bounds.unit + bounds.carry) + 400 * bounds.part + 80 * min(size, len(whole)) + 200_000
     check(most <= room, "memory is within limits", most, room, bounds, src, dst)
     check(time.process_time() - began < laws.PATIENCE, "time is linear")
 
 
-def _held(machine: Any, pieces: list[bytes]) -> int:
+def _held(machine: Translator, pieces: list[bytes]) -> int:
     """The most that a machine holds between and within its steps, its output thrown away."""
     started = not tracemalloc.is_tracing()
     if started:
@@ -307,35 +309,11 @@ def _held(machine: Any, pieces: list[bytes]) -> int:
     try:
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
-        laws.drive(_Forgetful(machine), pieces)
+        laws.drive(machine, pieces, keep=False)
         return tracemalloc.get_traced_memory()[1] - before
     finally:
         if started:
             tracemalloc.stop()
-
-
-class _Forgetful(laws.Machine):
-    """A machine whose output is thrown away."""
-
-    def __init__(self, machine: Any) -> None:
-        self._machine = machine
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._machine, name)
-
-    def _read(self, data: Any, out: list[Any]) -> None:
-        raise NotImplementedError
-
-    def _end(self, out: list[Any]) -> None:
-        raise NotImplementedError
-
-    def feed(self, data: Any) -> list[Any]:
-        self._machine.feed(data)
-        return []
-
-    def close(self) -> list[Any]:
-        self._machine.close()
-        return []
 
 
 def _targets() -> Iterator[tuple[str, Target]]:
