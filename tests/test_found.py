@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -113,6 +114,6 @@ def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
 def test_an_error_is_raised_again_by_fail() -> None:
     translator = Translator("unievent-sse", "gateway-sse")
     assert translator.feed(unievent("a") + b"data: {\n\n")
-    for call in (lambda: translator.fail(OSError("x")), translator.close, lambda: translator.feed(b"")):
+    for call in (partial(translator.fail, OSError("x")), translator.close, partial(translator.feed, b"")):
         with pytest.raises(DecodeError, match="not JSON"):
             call()
