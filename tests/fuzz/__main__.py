@@ -73,7 +73,7 @@ def guided(name: str, seconds: int, corpus: Path) -> None:
 
 
 def at_random(name: str, seconds: int, corpus: Path) -> None:
-    """By mutation alone."""
+    """By mutation, and inputs at random."""
     from .seeds import mutated, seeds
     from .targets import DICTIONARY, TARGETS
 
@@ -82,7 +82,8 @@ def at_random(name: str, seconds: int, corpus: Path) -> None:
     for seed in pool:
         watch(seed)
     while time.monotonic() < end:
-        watch(mutated(rng.choice(pool), rng, DICTIONARY))
+        fresh = watch.runs % 2 and rng.randbytes(rng.choice((30, 90, 300)))
+        watch(fresh or mutated(rng.choice(pool), rng, DICTIONARY))
     print(f"{name}: {watch.runs} executions, {len(watch.found)} findings")
 
 
@@ -94,9 +95,10 @@ def main() -> None:
     parser.add_argument("target", choices=list(TARGETS), metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--corpus", type=Path, default=None, help="where inputs and findings are kept")
+    parser.add_argument("--random", action="store_true", help="without atheris: less wit, more executions")
     args = parser.parse_args()
     corpus: Path = args.corpus or Path(".fuzz") / args.target
-    if importlib.util.find_spec("atheris") is None:
+    if args.random or importlib.util.find_spec("atheris") is None:
         at_random(args.target, args.seconds, corpus)
     else:
         for module in [module for module in sys.modules if module.startswith(("translate", "tests"))]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-MOST = 400
+MOST = 200
 """Pieces of a stream, at most."""
 
 

@@ -226,6 +226,7 @@ def differential(src: str, data: bytes) -> None:
         "limits": head.of(LIMITS),
         "loss": head.of(["carry", "carry", "carry", "drop", "raise"]),
         "errors": head.of(["raise", "raise", "encode"]),
+        "now": head.of(laws.NOWS),
     }
     pieces = stream(rest, *FORMATS[src])
     pieced = chunks(head, pieces)
@@ -248,12 +249,12 @@ def lane(data: bytes) -> None:
     src, dst = head.of(["unievent-sse", "gateway-sse", "unievent-jsonl", "gateway-jsonl"]), head.of(DESTINATIONS)
     options: dict[str, Any] = {"errors": head.of(["raise", "encode"]), "strict": not head.rarely(3)}
     options["limits"] = head.of([*LIMITS, Limits(part=20), Limits(part=60), Limits(carry=30, part=40)])
-    options["loss"] = head.of(["carry", "carry", "drop"])
+    options["loss"], now = head.of(["carry", "carry", "drop"]), head.of(laws.NOWS)
     pieces = stream(rest, *FORMATS[src])
     stop = head.below(len(pieces) + 1) if head.rarely(3) else len(pieces)
 
     def run() -> tuple[list[Any], Any]:
-        clock = laws.Clock()
+        clock = laws.Clock(now)
         machine = Translator(src, dst, clock=clock, **options)
         out: list[Any] = []
         failed: list[Any] = []
