@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.hot_streams import cut, same_both_ways, without_hot_path
 from tests.strategies import FORMATS, Source, to
 from tests.test_laws import assert_same, there_and_back
-from translate import Annotate, Append, Close, Failure, Finish, Handover, Model, Open, State, TokenCounts, Usage
+from translate import (
+    Annotate,
+    Append,
+    Close,
+    DecodeError,
+    Failure,
+    Finish,
+    Handover,
+    Model,
+    Open,
+    State,
+    TokenCounts,
+    Translator,
+    Usage,
+    convert,
+)
 from translate import assemble as assembled
 from translate.jsontext import Beyond
 
@@ -59,3 +76,50 @@ def test_a_pair_of_two_fragments_is_one_character_of_the_whole() -> None:
     part = [Open("text"), Append("\ud83d"), Append("\ude00"), Close()]
     there = to(Source("events", [*part, Finish()]), "unievent")
     assert [unit["content_items"][0]["text"] for unit in there.stream[:3]] == ["\ud83d", "\ude00", "\U0001f600"]
+
+
+# ---- by fuzzing -------------------------------------------------------------------------------
+
+
+def unievent(text: str) -> bytes:
+    item = f'{{"type":"text.delta","text":"{text}"}}'
+    unit = f'{{"role":"assistant","event_type":"delta","content_items":[{item}],"usage_metadata":null'
+    return f'data: {unit},"finish_reason":null,"created_at":5}}\n\n'.encode()
+
+
+@pytest.mark.parametrize("marker", [b"data: [DONE]\n\n", b": x\ndata: [DONE]\n\n", b": carry {}\ndata: [DONE]\n\n"])
+@pytest.mark.parametrize("after", [unievent("b"), b"data: {}\n\n", b"data: x", b": \xff\n\n", b""])
+def test_nothing_is_read_after_an_early_end_marker(marker: bytes, after: bytes) -> None:
+    stream = unievent("a") + marker + after
+    found = [same_both_ways(each, "unievent-sse", "gateway") for each in (cut(stream, [size]) for size in (9999, 1))]
+    found.append(same_both_ways([unievent("a"), marker, after], "unievent-sse", "gateway"))
+    assert found[0] == found[1] == found[2]
+    assert found[0].error is not None
+    assert found[0].error[0] == "TruncatedStream"
+
+
+def test_nothing_is_read_after_an_array_that_ended_early() -> None:
+    for chunks in ([b"[] x"], [b"[]", b" x"]):
+        error = same_both_ways(chunks, "unievent", "gateway").error
+        assert error is not None
+        assert error[0] == "TruncatedStream"
+
+
+@pytest.mark.parametrize("now", [2**70, -(2**70), 1.5, float("nan"), -1])
+@pytest.mark.parametrize("size", [9999, 1, None])
+def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
+    stream = [unievent(text) for text in "abcd"]
+    frames = list(convert(stream, "unievent-sse", "gateway-sse", loss="drop", errors="encode"))
+    chunks = cut(b"".join(frames), [size]) if size else frames
+    with without_hot_path():
+        expected = b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode"))
+    assert b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode")) == expected
+    assert expected.count(str(now).replace("nan", "NaN").encode()) == 4
+
+
+def test_an_error_is_raised_again_by_fail() -> None:
+    translator = Translator("unievent-sse", "gateway-sse")
+    assert translator.feed(unievent("a") + b"data: {\n\n")
+    for call in (partial(translator.fail, OSError("x")), translator.close, partial(translator.feed, b"")):
+        with pytest.raises(DecodeError, match="not JSON"):
+            call()

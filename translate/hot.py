@@ -104,7 +104,7 @@ class HotWriter:
     def write(self, form: Form, run: Run) -> bytes:
         """A run in its form."""
         if form.mid and form.residue != run.residue:
-            return form.write(run.bodies, orjson.dumps([self.clock() for _ in run.texts])[1:-1].split(b","))
+            return form.write(run.bodies, jsontext.dumps([self.clock() for _ in run.texts])[1:-1].split(b","))
         return form.write(run.bodies, run.numbers)
 
 
@@ -163,7 +163,7 @@ class Lane:
             if not mid:
                 return [head + written + tail]
             if stamps:
-                number = orjson.dumps(clock())
+                number = jsontext.dumps(clock())
             if number_ahead:
                 return [head + number + mid + written + tail]
             return [head + written + mid + number + tail]

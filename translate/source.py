@@ -113,6 +113,9 @@ class Source:
             try:
                 frame = next(frames, None)
             except TranslateError as error:
+                if self._reader.ended and not self.ended:
+                    # what follows the end marker is not read: it may come in another chunk
+                    raise self._truncated() from None
                 self._locate(error, self._unit + 1)
                 raise
             if frame is None:
@@ -124,7 +127,7 @@ class Source:
     def _run(self) -> bool:
         """Read the hot units that come next; whether more may follow."""
         unit, reader = self._decoder.hot(), self._reader
-        if unit is None or self.at_boundary or reader.framing is None:
+        if unit is None or self.at_boundary or reader.framing is None or reader.ended:
             return False
         if self._hot is None:
             self._hot = HotReader(reader.framing, self._options.limits)

@@ -106,6 +106,8 @@ class Machine(ABC):
 
     def fail(self, error: Exception) -> list[Any]:
         """The source itself raised ``error``."""
+        if self.error is not None:
+            raise self.error
         out: list[Any] = []
         self._stop(error, out)
         return out

@@ -1,0 +1,79 @@
+"""A short look at every fuzz target: its seeds and some inputs like them, the same ones each time."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.__main__ import Watch, at_random, main
+from tests.fuzz.choices import Choices, chunks, cut, split
+from tests.fuzz.laws import Broken
+from tests.fuzz.seeds import mutated, seeds
+from tests.fuzz.spelling import RUNS, stream
+from tests.fuzz.targets import DICTIONARY, FORMATS, TARGETS
+from translate import hot
+
+INPUTS = {"carry": 25, "convert": 45, "limits": 60}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_target(target: str) -> None:
+    rng = random.Random(f"slice of {target}")
+    pool = seeds(target, spelled=20)
+    inputs = INPUTS.get(target.partition("-")[0], 90)
+    for data in [*pool, *(mutated(rng.choice(pool), rng, DICTIONARY) for _ in range(inputs - len(pool)))]:
+        TARGETS[target](data)
+
+
+def test_a_bug_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Else all of the above is about nothing: a lane that forgets one text in five."""
+    settle = hot.Lane.settle
+
+    def forgetful(self: hot.Lane) -> object:
+        run = settle(self)
+        if run is not None and len(run.texts) % 5 == 4:
+            run.texts.pop()
+        return run
+
+    monkeypatch.setattr(hot.Lane, "settle", forgetful)
+    watch = Watch(TARGETS["lane"], tmp_path)
+    for data in seeds("lane", spelled=200):
+        watch(data)
+    assert watch.found
+    assert {path.suffix for path in tmp_path.iterdir()} == {"", ".txt"}
+    with pytest.raises(Broken):
+        TARGETS["lane"](next(path for path in tmp_path.iterdir() if not path.suffix).read_bytes())
+
+
+def test_the_search_at_random(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    at_random("shape-lines", 0, tmp_path)
+    assert capsys.readouterr().out.startswith("shape-lines: ")
+
+
+def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "decode-gateway-sse" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_byte_is_a_choice(format: str) -> None:
+    """Streams are mostly valid, and all ways to cut one leave its bytes."""
+    rng = random.Random(format)
+    whole = 0
+    for _ in range(60):
+        pieces = stream(Choices(rng.randbytes(80)), *FORMATS[format])
+        assert b"".join(chunks(Choices(rng.randbytes(4)), pieces)) == b"".join(pieces)
+        whole += len(pieces) > 2
+    assert whole > 30
+    assert RUNS[FORMATS[format][0]]
+
+
+def test_cutting() -> None:
+    assert cut(b"abcdef", [1, 2]) == [b"a", b"bc", b"d", b"ef"]
+    assert split(b"a\n\nb\n\nc") == [b"a\n\n", b"b\n\n", b"c"]
+    assert split(b"a\nb\n") == [b"a\n", b"b\n"]
