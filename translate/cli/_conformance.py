@@ -31,10 +31,7 @@ def conformance(args: Namespace) -> Status:
     if not cases:
         raise UsageError(f"no case has {args.only!r} in its file's name or its id")
     command = args.program
-    if command:
-        problems = _at_once(partial(run_program, command=command), cases)
-    else:
-        problems = map(run_library, cases)
+    problems = _at_once(partial(run_program, command=command), cases) if command else map(run_library, cases)
     failed = 0
     with Output(STANDARD) as target:
         try:
@@ -63,9 +60,8 @@ def _at_once(run: Callable[[Case], Problem | None], cases: Iterable[Case]) -> It
 
 def _told(problem: Problem) -> str:
     case = problem.case
-    lines = (f"{case.id}: {case.about} ({case.rule})", f"  {problem.run}")
-    return "\n".join((*map(one_line, lines), f"  expected: {_shown(problem.expected)}", f"  found: {_shown(problem.found)}\n"))
-
-
-def _shown(text: str) -> str:
-    return "\n".join(map(one_line, text.split("\n")))
+    text = (
+        f"{case.id}: {case.about} ({case.rule})\n"
+        f"  {problem.run}\n  expected: {problem.expected}\n  found: {problem.found}"
+    )
+    return "".join(f"{one_line(line)}\n" for line in text.split("\n"))

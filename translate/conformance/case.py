@@ -92,7 +92,7 @@ def find_vectors() -> Path:
 
 
 def load_cases(folder: Path) -> Iterator[tuple[str, Case]]:
-    """The cases of all files of ``folder``, each with the name of its file. Raises :class:`VectorError`."""
+    """The cases of all files of ``folder``, each with its file's name, without the ending. Raises :class:`VectorError`."""
     files = sorted(path for path in folder.glob("*.json") if path.name != _SCHEMA)
     if not files:
         raise VectorError(f"there are no vectors in {folder}")
@@ -101,7 +101,7 @@ def load_cases(folder: Path) -> Iterator[tuple[str, Case]]:
             cases = [Case.model_validate(case) for case in loads(path.read_text(encoding="utf-8"))["cases"]]
         except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
             raise VectorError(f"{path} cannot be read: {error}") from None
-        yield from ((path.name, case) for case in cases)
+        yield from ((path.stem, case) for case in cases)
 
 
 def loads(text: str) -> Any:
