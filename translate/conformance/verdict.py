@@ -98,8 +98,14 @@ def _blocks(text: str) -> list[Any]:
 
 
 def bare(units: list[Any]) -> list[Any]:
-    """Units without their carries."""
-    without = [{k: v for k, v in unit.items() if k != "carry" or not isinstance(v, dict)} for unit in units]
+    """Units without their carries; a member that was in a carry's way is back."""
+    without: list[Any] = []
+    for unit in units:
+        carry = unit.get("carry")
+        if isinstance(carry, dict):
+            unit = {name: value for name, value in unit.items() if name != "carry"}  # noqa: PLW2901
+            unit |= {"carry": carry["member"]} if "member" in carry else {}
+        without.append(unit)
     return [unit for unit in without if unit]
 
 
