@@ -36,6 +36,12 @@ class Unit(_Data):
     unit: Any
 
 
+class Block(_Data):
+    """A block of SSE: its carry, its event name and its data, in this order, as far as it has them."""
+
+    block: dict[str, Any]
+
+
 class Repeated(_Data):
     """The same text many times."""
 
@@ -43,7 +49,7 @@ class Repeated(_Data):
     times: int
 
 
-Piece: TypeAlias = str | Octets | Unit | Repeated
+Piece: TypeAlias = str | Octets | Unit | Block | Repeated
 
 
 class Expected(_Data):
@@ -92,7 +98,10 @@ def find_vectors() -> Path:
 
 
 def load_cases(folder: Path) -> Iterator[tuple[str, Case]]:
-    """The cases of all files of ``folder``, each with its file's name, without the ending. Raises :class:`VectorError`."""
+    """The cases of all files of ``folder``, each with the name of its file but for the ending.
+
+    Raises :class:`VectorError`.
+    """
     files = sorted(path for path in folder.glob("*.json") if path.name != _SCHEMA)
     if not files:
         raise VectorError(f"there are no vectors in {folder}")
@@ -126,5 +135,14 @@ def _octets(piece: Piece, *, sse: bool) -> bytes:
             return base64.b64decode(piece.base64, validate=True)
         case Unit():
             return (f"data: {dumps(piece.unit)}\n\n" if sse else f"{dumps(piece.unit)}\n").encode()
+        case Block():
+            return _laid_out(piece.block).encode()
         case Repeated():
             return piece.repeat.encode() * piece.times
+
+
+def _laid_out(block: dict[str, Any]) -> str:
+    lines = [f": carry {dumps(block['carry'])}"] if "carry" in block else []
+    lines += [f"event: {block['event']}"] if "event" in block else []
+    lines += [f"data: {dumps(block['data'])}"] if "data" in block else []
+    return "".join(f"{line}\n" for line in (*lines, ""))

@@ -99,14 +99,15 @@ def _blocks(text: str) -> list[Any]:
 
 def bare(units: list[Any]) -> list[Any]:
     """Units without their carries; a member that was in a carry's way is back."""
-    without: list[Any] = []
-    for unit in units:
-        carry = unit.get("carry")
-        if isinstance(carry, dict):
-            unit = {name: value for name, value in unit.items() if name != "carry"}  # noqa: PLW2901
-            unit |= {"carry": carry["member"]} if "member" in carry else {}
-        without.append(unit)
-    return [unit for unit in without if unit]
+    return [unit for unit in map(_bare, units) if unit]
+
+
+def _bare(unit: dict[str, Any]) -> dict[str, Any]:
+    carry = unit.get("carry")
+    if not isinstance(carry, dict):
+        return unit
+    own = {"carry": carry["member"]} if "member" in carry else {}
+    return {**{name: value for name, value in unit.items() if name != "carry"}, **own}
 
 
 def same(a: Any, b: Any) -> bool:
