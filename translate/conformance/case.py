@@ -90,8 +90,8 @@ class Case(_Data):
 
 
 def find_vectors() -> Path:
-    """The folder of the project's own vectors: of the checkout, or installed with the library."""
-    for folder in (_CHECKOUT, _INSTALLED):
+    """The folder of the project's own vectors: installed with the library, or of the checkout."""
+    for folder in (_INSTALLED, _CHECKOUT):
         if (folder / _SCHEMA).is_file():
             return folder
     raise VectorError("there are no vectors here; name their folder with --vectors")
