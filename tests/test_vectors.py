@@ -69,6 +69,12 @@ def test_ids_are_unique_and_every_kind_is_there() -> None:
     assert counts.keys() >= FAILING.keys()
 
 
+def test_rules_are_somewhere() -> None:
+    pages = "|".join(path.stem for path in (VECTORS.parents[1] / "docs").glob("*.md"))
+    place = re.compile(rf"({pages}|README|shapes): .+|errors(: .+)?|law [1-9](: .+)?|WHATWG .+|RFC 8259 [1-9].*")
+    assert [case.rule for _, case in CASES if not all(map(place.fullmatch, case.rule.split("; ")))] == []
+
+
 def test_the_readme_names_every_file() -> None:
     readme = (VECTORS / "README.md").read_text(encoding="utf-8")
     assert [path.name for path in FILES if f"`{path.name}`" not in readme] == []
@@ -105,7 +111,7 @@ def test_our_own_command_passes_as_a_program(only: str, capfdbinary: pytest.Capt
 def test_a_program_that_copies_fails(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["conformance", "--only", "y_there_call", "--", sys.executable, "-c", COPY]) == 1
     out = capfdbinary.readouterr().out.decode()
-    assert "y_there_call_whole: A call in one fragment (translation: mapping)\n  in one write\n  expected: " in out
+    assert "y_there_call_whole: A call in one fragment (gateway: mapping)\n  in one write\n  expected: " in out
     assert re.search(r"\n6 cases \(6 y_, 0 n_, 0 i_\), 6 failed\n$", out)
 
 

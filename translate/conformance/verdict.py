@@ -71,30 +71,35 @@ def read_units(output: bytes, format: str) -> list[Any]:
 
 
 def _blocks(text: str) -> list[Any]:
-    units: list[Any] = []
+    if text and not text.endswith(("\n\n", "\r\r", "\r\n\r\n")):
+        raise ValueError("the last block has no end")
+    blocks: list[Any] = []
+    lines: list[str] = []
+    for line in _LINE_END.split(text):
+        if line:
+            lines.append(line)
+        elif lines:
+            blocks.append(_block(lines))
+            lines = []
+    return blocks
+
+
+def _block(lines: list[str]) -> dict[str, Any]:
     block: dict[str, Any] = {}
     data: list[str] = []
-    if not text.endswith(("\n\n", "\r\r", "\r\n\r\n")) and text:
-        raise ValueError("the last block has no end")
-    for line in _LINE_END.split(text):
+    for line in lines:
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
-        if not line:
-            if data:
-                whole = "\n".join(data)
-                block["data"] = whole if whole == "[DONE]" else loads(whole)
-            if block.keys() - {"event"}:
-                units.append({key: block[key] for key in block if key != "ping"} if block.keys() != {"ping"} else block)
-            block, data = {}, []
-        elif name == "data":
+        if name == "data":
             data.append(value)
         elif name == "event":
             block["event"] = value
         elif not name and value.startswith("carry {"):
             block["carry"] = loads(value.removeprefix("carry "))
-        elif not name:
-            block["ping"] = True
-    return units
+    whole = "\n".join(data)
+    if data:
+        block["data"] = whole if whole == "[DONE]" else loads(whole)
+    return block or {"ping": True}
 
 
 def bare(units: list[Any]) -> list[Any]:
