@@ -15,6 +15,8 @@ import pytest
 
 from translate.cli import main
 from translate.conformance import Case, Expected, VectorError, find_vectors, load_cases, run_library, run_program
+from translate.conformance.case import loads
+from translate.conformance.verdict import read_units, same
 
 VECTORS = Path(__file__).parent / "vectors"
 FILES = sorted(path for path in VECTORS.glob("*.json") if path.name != "schema.json")
@@ -146,6 +148,49 @@ def test_a_program_may_leave_early_and_differ_where_it_may() -> None:
     program = [sys.executable, "-c", "import sys; print('{}'); print('DecodeError', file=sys.stderr); sys.exit(1)"]
     assert run_program(plain(input={"repeat": "{}\n", "times": 100_000}), program) is None
     assert run_program(plain(id="i_x", output=[1, 2]), program) is None
+
+
+@pytest.mark.parametrize(
+    ("output", "units"),
+    [
+        ("", []),
+        (": a\n\n", [{"ping": True}]),
+        ("id: 1\nevent: x\n\n", []),
+        ("\r\nid:1\r\nevent:x\r\ndata:{\r\ndata:}\r\n\r\n", [{"event": "x", "data": {}}]),
+        (': carry {"a":1}\n\n: carry on\ndata: [DONE]\n\n', [{"carry": {"a": 1}}, {"data": "[DONE]"}]),
+    ],
+)
+def test_what_is_read_of_sse(output: str, units: list[Any]) -> None:
+    assert read_units(output.encode(), "x-sse") == units
+
+
+@pytest.mark.parametrize(
+    ("output", "format"),
+    [(b"data: {}\n", "x-sse"), (b"data: x\n\n", "x-sse"), (b"{}", "x-jsonl"), (b"\xff\n", "x-jsonl")],
+)
+def test_what_is_no_output(output: bytes, format: str) -> None:
+    with pytest.raises(ValueError, match=r"end|Expecting|decode"):
+        read_units(output, format)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "equal"),
+    [
+        ("1", "1.0", False),
+        ("1.0", "1.00", True),
+        ("1", "true", False),
+        ("0.0", "-0.0", False),
+        ("[1,{}]", "[1,{}]", True),
+    ]
+    + [
+        ("1e400", "1e400", True),
+        ("null", "false", False),
+        ('{"a":1,"b":2}', '{"b":2,"a":1}', True),
+        ("{}", "[]", False),
+    ],
+)
+def test_values_are_compared_exactly(a: str, b: str, equal: bool) -> None:
+    assert same(loads(a), loads(b)) is equal
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,10 @@ def _blocks(text: str) -> list[Any]:
     for line in _LINE_END.split(text):
         if line:
             lines.append(line)
-        elif lines:
+        else:
             blocks.append(_block(lines))
             lines = []
-    return blocks
+    return [block for block in blocks if block]
 
 
 def _block(lines: list[str]) -> dict[str, Any]:
@@ -96,10 +96,11 @@ def _block(lines: list[str]) -> dict[str, Any]:
             block["event"] = value
         elif not name and value.startswith("carry {"):
             block["carry"] = loads(value.removeprefix("carry "))
-    whole = "\n".join(data)
     if data:
-        block["data"] = whole if whole == "[DONE]" else loads(whole)
-    return block or {"ping": True}
+        whole = "\n".join(data)
+        return {**block, "data": whole if whole == "[DONE]" else loads(whole)}
+    block.pop("event", None)
+    return block or ({"ping": True} if any(line.startswith(":") for line in lines) else {})
 
 
 def bare(units: list[Any]) -> list[Any]:
