@@ -217,9 +217,9 @@ def _count(text: str) -> int:
 
 
 def _model(text: str) -> Model:
-    """A name, or ``name=...,tier=...``."""
+    """A name, or ``name=...,tier=...``; nothing is nobody."""
     if "=" not in text:
-        return Model(name=text)
+        return Model(name=text or None)
     given: dict[str, str] = {}
     for pair in text.split(","):
         key, equals, value = pair.partition("=")
