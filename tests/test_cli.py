@@ -228,7 +228,7 @@ def test_no_arguments_print_the_help_with_status_2() -> None:
 
 def test_help_and_version(call: Main) -> None:
     assert run("--version").stdout.decode() == f"translate-streams {translate.__version__}\n"
-    for command in ("convert", "check", "assemble", "formats"):
+    for command in ("convert", "check", "assemble", "formats", "conformance"):
         status, out, error = call(command, "--help")
         assert (status, error) == (0, b"")
         assert b"exit status:" in out

@@ -122,6 +122,8 @@ def test_the_wheel_holds_both_packages(tmp_path: Path) -> None:
     here = {path.relative_to(ROOT).as_posix() for path in CORE.rglob("*.py")}
     here |= {path.relative_to(ROOT / "codecs").as_posix() for path in CODECS.rglob("*.py")}
     assert here <= set(names)
+    vectors = {path.name for path in (ROOT / "tests" / "vectors").iterdir()}
+    assert {f"translate/conformance/vectors/{name}" for name in vectors} <= set(names), "the command needs them"
     config = ConfigParser()
     config.read_string(entry_points)
     assert dict(config["console_scripts"]) == {"translate-streams": "translate.cli:main"}

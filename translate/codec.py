@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from . import patch
 from .carry import bare, same_event
 from .errors import CarryError, CodecError, TranslateError
-from .events import Append, Event, Foreign, Handover, JsonObject, Model, Open, Start, is_synthetic, made_up_by_another
+from .events import (
+    Append,
+    Event,
+    Foreign,
+    Handover,
+    JsonObject,
+    Model,
+    Open,
+    Ping,
+    Start,
+    is_synthetic,
+    made_up_by_another,
+)
 from .limits import Limits
 from .loss import Finding, Report
 
@@ -147,6 +159,10 @@ class Encoder(ABC):
 
     def grow(self, text: str) -> None:
         """Told of the text of plain fragments that were written in place of :meth:`encode`."""
+
+    def ping(self, event: Ping) -> None:
+        """A keep-alive: what the shape has for one, if anything."""
+        self.sink.ping()
 
     @property
     def holds(self) -> bool:

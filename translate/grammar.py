@@ -67,7 +67,7 @@ class Grammar:
     """Checks one stream of events.
 
     Call :meth:`check` with the events in order, in as many calls as you like. ``state`` is one of the table's,
-    ``kind`` the open part's kind or the last one's, ``size`` the length of its data.
+    ``kind`` the open part's kind or the last one's, ``size`` the length of its data; what has none counts as one.
     """
 
     __slots__ = ("_codec", "_grows", "kind", "size", "state")
@@ -94,13 +94,15 @@ class Grammar:
                 if type(event.data) is not self._grows:
                     self.state = state
                     raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self._grows.__name__)
-                self.size += len(event.data)
+                self.size += len(event.data) or 1
             elif type(event) is Open:
                 self.kind = event.kind
                 if self.kind not in GROWS:
                     raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
                 self._grows = GROWS[self.kind]
                 self.size = 0
+            else:
+                self.size += state == INSIDE
         self.state = state
 
     def allows(self, events: Iterable[Event]) -> None:

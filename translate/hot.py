@@ -130,7 +130,7 @@ class Lane:
         match, odd, number_first = self._source.pattern.fullmatch, ODD.search, self._source.number_first
         keep, keep_number, one = self._bodies.append, self._numbers.append, not self._source.mid
         head, mid, tail = (target.head, target.mid, target.tail) if target is not None else (b"", b"", b"")
-        stamps = target is not None and target.residue != self._source.residue
+        stamps = bool(mid) and target is not None and target.residue != self._source.residue
         number_ahead, silent = target is not None and target.number_first, self.silent
 
         def take(data: Chunk) -> list[bytes] | None:
@@ -155,6 +155,13 @@ class Lane:
                         body.decode("utf-8")
                 except ValueError:
                     return None
+            stamp = number
+            if stamps:
+                try:
+                    stamp = jsontext.dumps(clock())
+                except Exception:
+                    # asked again, the clock fails where its error is seen to
+                    return None
             left -= len(data)
             keep(body)
             keep_number(number)
@@ -162,11 +169,9 @@ class Lane:
                 return []
             if not mid:
                 return [head + written + tail]
-            if stamps:
-                number = jsontext.dumps(clock())
             if number_ahead:
-                return [head + number + mid + written + tail]
-            return [head + written + mid + number + tail]
+                return [head + stamp + mid + written + tail]
+            return [head + written + mid + stamp + tail]
 
         return take
 

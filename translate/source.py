@@ -136,7 +136,7 @@ class Source:
         if run is None:
             return False
         text = run.text
-        if self._grammar.size + len(text) > self._options.limits.part:
+        if self._grammar.size + len(text) + run.texts.count("") > self._options.limits.part:
             # one of them passes the limit: the general way finds out which
             reader.cursor.at, self._cold = at, True
             return False
@@ -147,7 +147,7 @@ class Source:
         return run.size > WINDOW // 2 or len(run.texts) == 1
 
     def _grow(self, run: Run, text: str) -> None:
-        self._grammar.size += len(text)
+        self._grammar.size += len(text) + run.texts.count("")
         self._unit += len(run.texts)
         self._options.unit = self._unit
         self._decoder.grow(text)

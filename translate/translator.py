@@ -105,11 +105,12 @@ class Machine(ABC):
         return out
 
     def fail(self, error: Exception) -> list[Any]:
-        """The source itself raised ``error``."""
+        """The source itself raised ``error``; after the end of the output, that is no one's concern."""
         if self.error is not None:
             raise self.error
         out: list[Any] = []
-        self._stop(error, out)
+        if not self.finished:
+            self._stop(error, out)
         return out
 
     def _stop(self, error: Exception, out: list[Any]) -> None:

@@ -78,7 +78,7 @@ class Writing:
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         if type(event) is Ping:
-            self.sink.ping()
+            self._encoder.ping(event)
             return
         self._encoder.encode(event)
         if type(event) in (Finish, Failure):

@@ -12,7 +12,7 @@ from translate import event_models, jsontext
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
 from translate.errors import DecodeError, excerpt
 from translate.event_json import from_json, to_json
-from translate.events import PART_KINDS, Event, JsonObject, Start
+from translate.events import PART_KINDS, Event, JsonObject, Ping, Start
 from translate.grammar import Grammar
 from translate.limits import Limits
 from translate.shapes import Chunk, Cursor, Frame, Framing, Shape
@@ -48,6 +48,9 @@ class EventsEncoder(Encoder):
             kept = {name: own for name, own in residue.items() if not own.get("synthetic")}
             event = replace(event, residue=kept or None)
         self.handle(event)
+
+    def ping(self, event: Ping) -> None:
+        self.encode(event)
 
     def reread(self, unit: JsonObject) -> list[Event]:
         return [from_json(unit)]

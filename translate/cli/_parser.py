@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from translate import Limits, Model, __version__
 
 from . import _commands
+from ._conformance import conformance as run_conformance
 from ._files import STANDARD
 from ._status import STATUSES, Status, one_line
 
@@ -34,6 +35,7 @@ examples:
   translate-streams check turn.sse --from unievent
   translate-streams assemble turn.sse --from unievent --to gateway
   translate-streams formats
+  translate-streams conformance
 
 """
 _CONVERT = """\
@@ -53,6 +55,18 @@ JSON; bytes are base64 text. A stream that fails prints none.
 _FORMATS = """\
 Lists all formats, those of installed codecs included, and what each has native
 words for. What it has none for travels in the carry.
+"""
+_CONFORMANCE = """\
+Runs the conformance vectors, conversions with their results as data, and prints
+those that differ: in this library, with the input cut in every way, or in a
+program that converts standard input to standard output and exits with 0 for a
+whole stream and with 1 for a broken one. In its arguments {from} {to} {loss}
+{errors} {strict} {model} and {clock} are replaced by what each case asks for.
+"""
+_CONFORMANCE_EXAMPLES = """\
+example:
+  translate-streams conformance --only gateway -- my-translator --from {from} --to {to}
+
 """
 
 
@@ -137,6 +151,22 @@ def build_parser() -> ArgumentParser:
     formats = commands.add_parser("formats", help="list the formats", description=_FORMATS, epilog=STATUSES)
     formats.set_defaults(run=_commands.formats)
     formats.add_argument("--json", action="store_true", help="as JSON")
+
+    conformance = commands.add_parser(
+        "conformance",
+        help="run the conformance vectors",
+        description=_CONFORMANCE,
+        epilog=_CONFORMANCE_EXAMPLES + STATUSES,
+        usage="%(prog)s [-h] [--vectors DIR] [--only TEXT] [-- PROGRAM [ARGUMENT ...]]",
+    )
+    conformance.set_defaults(run=run_conformance)
+    conformance.add_argument("--vectors", metavar="DIR", help="their folder (default: the project's own)")
+    conformance.add_argument(
+        "--only", metavar="TEXT", default="", help="only cases that have it in their file's name or their id"
+    )
+    conformance.add_argument(
+        "program", nargs="*", metavar="PROGRAM", help="the program and its arguments (default: this library)"
+    )
     return parser
 
 
@@ -187,9 +217,9 @@ def _count(text: str) -> int:
 
 
 def _model(text: str) -> Model:
-    """A name, or ``name=...,tier=...``."""
+    """A name, or ``name=...,tier=...``; nothing is nobody."""
     if "=" not in text:
-        return Model(name=text)
+        return Model(name=text or None)
     given: dict[str, str] = {}
     for pair in text.split(","):
         key, equals, value = pair.partition("=")

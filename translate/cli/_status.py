@@ -28,7 +28,8 @@ STATUSES = """\
 exit status:
   0    fine; also where whoever reads the output has left (a closed pipe)
   1    the stream is broken, truncated, or reports a failure (all output before
-       that is written), or `check` found something
+       that is written), `check` found something, or a case of `conformance`
+       failed
   2    wrong usage
   3    the input cannot be read, or the output cannot be written
   4    no such format
