@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,8 @@ from translate import (
     Failure,
     Finish,
     Handover,
+    LimitExceeded,
+    Limits,
     Model,
     Open,
     State,
@@ -123,3 +126,56 @@ def test_an_error_is_raised_again_by_fail() -> None:
     for call in (partial(translator.fail, OSError("x")), translator.close, partial(translator.feed, b"")):
         with pytest.raises(DecodeError, match="not JSON"):
             call()
+
+
+def test_a_clock_that_fails_in_mid_stream() -> None:
+    def clock() -> int:
+        ticks.append(1)
+        if len(ticks) > 5:
+            raise OSError("no clock")
+        return len(ticks)
+
+    frames = [b'event: contentStart\ndata: {"success":true,"code":200,"value":{"type":"contentStart"}}\n\n']
+    frames += [b'event: content\ndata: {"success":true,"code":200,"value":{"type":"content","value":"a"}}\n\n'] * 9
+    start = b'event: streamStart\ndata: {"success":true,"code":200,"value":{"type":"streamStart","model":{}}}\n\n'
+    ticks: list[int] = []
+    made = Translator("gateway-sse", "unievent-sse", clock=clock)
+    out = [made.feed(frame) for frame in (start, *frames[:6])]
+    # the carry of the start, and five units
+    assert sum(map(len, out)) == 6
+    for _ in range(2):
+        with pytest.raises(OSError, match="no clock"):
+            made.feed(frames[1])
+
+
+def delta_line(kind: str, grown: str) -> bytes:
+    item = {"type": f"{kind}.delta", "name": "", "arguments": grown, "tool_call_id": ""}
+    event = {"role": "assistant", "event_type": "delta", "content_items": [item], "usage_metadata": None}
+    return json.dumps({**event, "finish_reason": None, "created_at": 5}, separators=(",", ":")).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "unit"),
+    [
+        ("unievent-jsonl", "gateway-jsonl", b'{"event_type":"x"}\n'),
+        ("unievent-jsonl", "gateway-sse", delta_line("tool_call", "")),
+        ("gateway-jsonl", "unievent-jsonl", b'{"success":true,"code":200,"value":{"type":"streamStart","model":{}}}\n'),
+    ],
+)
+def test_what_is_held_is_bounded(src: str, dst: str, unit: bytes) -> None:
+    made = Translator(src, dst, limits=Limits(part=100, carry=3000))
+    if dst == "gateway-sse":
+        made.feed(unit.replace(b'"name":""', b'"name":"n"').replace(b'"tool_call_id":""', b'"tool_call_id":"i"'))
+
+    def feed_on() -> None:
+        for _ in range(1000):
+            made.feed(unit)
+
+    with pytest.raises(LimitExceeded):
+        feed_on()
+
+
+def test_a_source_that_fails_after_the_end() -> None:
+    made = Translator("unievent-jsonl", "gateway-sse", errors="encode")
+    assert made.fail(OSError()) != []
+    assert made.fail(OSError()) == []

@@ -111,9 +111,10 @@ def test_a_part_grows_by_its_own_type(kind: PartKind, data: Any) -> None:
 def test_the_size_is_that_of_the_open_part() -> None:
     grammar = Grammar()
     grammar.check([Open("text"), Append("ab"), Append(""), Append("c")])
-    assert (grammar.size, grammar.kind, grammar.state) == (3, "text", INSIDE)
-    grammar.check([Close()])
-    assert (grammar.size, grammar.state, grammar.grows_by_text) == (3, BETWEEN, False)
+    # what holds nothing takes memory, too
+    assert (grammar.size, grammar.kind, grammar.state) == (4, "text", INSIDE)
+    grammar.check([Ping(), Annotate(None, 1), Close()])
+    assert (grammar.size, grammar.state, grammar.grows_by_text) == (6, BETWEEN, False)
     grammar.check([Open("embedding"), Append([1, 2])])
     assert (grammar.size, grammar.kind) == (2, "embedding")
 

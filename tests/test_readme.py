@@ -67,3 +67,10 @@ def test_the_files_exist() -> None:
     assert links
     missing = [name for name in (*links, *named) if not (ROOT / name).exists()]
     assert missing == []
+
+
+def test_the_guarantees_are_those_that_are_printed() -> None:
+    command = [sys.executable, "-m", "tests.guarantees"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode().strip() in README, "`python -m tests.guarantees` prints it anew"

@@ -24,30 +24,12 @@ CASES = list(load_cases(VECTORS))
 OURS = [sys.executable, "-m", "translate", "convert", "--from", "{from}", "--to", "{to}", "--loss", "{loss}"]
 OURS += ["--errors", "{errors}", "--{strict}", "--clock", "{clock}", "--model", "{model}"]
 
-CUT = "which error is raised depends on how the input was cut"
-PING = "a keep-alive does not come through in events-jsonl"
-FAILING = {
-    "n_done_first": CUT,
-    "n_done_too_early": CUT,
-    "n_array_empty_then_more": CUT,
-    "n_array_early_then_more": CUT,
-    "y_ping": PING,
-    "y_comment_is_a_ping": PING,
-}
-"""Cases that the library does not pass yet, and why."""
-
 
 @pytest.mark.parametrize("file", [path.stem for path in FILES])
 def test_vectors(file: str) -> None:
-    problems = [run_library(case) for of, case in CASES if of == file and case.id not in FAILING]
+    problems = [run_library(case) for of, case in CASES if of == file]
     assert problems
     assert [problem for problem in problems if problem is not None] == []
-
-
-@pytest.mark.parametrize("id", FAILING)
-def test_vectors_that_fail(id: str, request: pytest.FixtureRequest) -> None:
-    request.applymarker(pytest.mark.xfail(reason=FAILING[id], strict=True))
-    assert [run_library(case) for _, case in CASES if case.id == id] == [None]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -68,7 +50,6 @@ def test_ids_are_unique_and_every_kind_is_there() -> None:
     counts = Counter(case.id for _, case in CASES)
     assert [id for id, count in counts.items() if count > 1] == []
     assert {id[0] for id in counts} == set("yni")
-    assert counts.keys() >= FAILING.keys()
 
 
 def test_rules_are_somewhere() -> None:

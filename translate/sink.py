@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from . import jsontext
 from .carry import compose
 from .codec import Codec, Encoder, Options
-from .errors import LossError
+from .errors import LimitExceeded, LossError
 from .events import Event, JsonObject, Open
 from .forms import Form, Run
 from .hot import HotWriter
@@ -27,6 +28,7 @@ class UnitSink:
         self._weigh = loss != "drop" or options.report is not None
         self._first = True
         self._unsayable = False
+        self._waiting = 0
         plain = options.report is None and loss != "raise"
         framing = writer.framing if plain else None
         self._hot = HotWriter(framing, loss == "carry", options.clock) if framing is not None else None
@@ -62,6 +64,13 @@ class UnitSink:
                     carry = {"v": 1, **carry}
                     self._first = False
         self._writer.write(unit, name, carry, self.out)
+        if unit is not None:
+            self._waiting = 0
+        elif carry and self._writer.pending:
+            # together they will be one carry
+            self._waiting += len(jsontext.dumps_strict(carry))
+            if self._waiting > self._options.limits.carry:
+                raise LimitExceeded("carry", self._options.limits.carry)
 
     def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
         options = self._options
