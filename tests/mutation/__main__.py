@@ -32,6 +32,8 @@ MODULES = (
 LEFT_OUT = ("test_benchmarks", "test_corpus", "test_layout", "test_readme", "test_cli", "test_plugin")
 """Tests of processes, packages and time."""
 IMPORT = "import"
+CHEAP = 0.02
+"""Seconds of a test that is worth being the first."""
 
 Seen = dict[str, dict[str, list[int]]]
 """Test → file → lines that it runs."""
@@ -45,6 +47,7 @@ class Runner:
         self.seconds: dict[str, float] = {}
         self.lines: Seen = {}
         self.items: dict[str, pytest.Item] = {}
+        self.ranked: dict[range, list[str]] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = {item.nodeid: item for item in session.items}
@@ -106,6 +109,7 @@ class Runner:
             for line in files.get(file, []):
                 tests[line].append(test)
         killers: list[str] = []
+        self.ranked.clear()
         with log.open("a") as out:
             for mutant in found:
                 before = known.get(mutant.id)
@@ -119,7 +123,7 @@ class Runner:
                 known[mutant.id] = entry
                 out.write(json.dumps(entry, ensure_ascii=False) + "\n")
                 out.flush()
-                if by in self.items:
+                if by in self.items and self.seconds[by] < CHEAP:
                     killers = [by, *(killer for killer in killers if killer != by)]
         left = [m.id for m in found if m.id in known and not known[m.id]["by"]]
         done = sum(m.id in known for m in found)
@@ -129,32 +133,33 @@ class Runner:
 
     def _try(self, code: Code, mutant: Mutant, tests: dict[int, list[str]], killers: list[str]) -> str:
         function = mutant.function
-        if function is None:
-            on_import, covering = True, {test for line in tests.values() for test in line}
-        else:
-            body = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
-            on_import = any(IMPORT in tests[line] for line in body)
-            covering = {test for line in body for test in tests[line]}
-            if mutant.line in body and not on_import and tests[mutant.line]:
-                covering = set(tests[mutant.line])
-        order = self._order(covering - {IMPORT}, killers)
-        chosen = [(self.items[test], self.seconds[test]) for test in order]
-        if on_import and len(chosen) > 60:
-            by = tried(code, mutant, chosen[:60], on_import=True)
-            if by:
-                return by
-        return tried(code, mutant, chosen, on_import=on_import)
+        lines = range(len(tests)) if function is None else range(function.body[0].lineno, (function.end_lineno or 0) + 1)
+        on_import = function is None or any(IMPORT in tests[line] for line in lines)
+        if not on_import and mutant.line in lines and tests[mutant.line]:
+            lines = range(mutant.line, mutant.line + 1)
+        if lines not in self.ranked:
+            self.ranked[lines] = self._rank({test for line in lines for test in tests[line]} - {IMPORT})
+        ranked = self.ranked[lines]
+        covering = {*ranked}
+        first = [test for test in killers if test in covering][:12]
+        chosen = [*first, *(test for test in ranked if test not in first)]
+        items = [(self.items[test], self.seconds[test]) for test in chosen]
+        if self.args.anew:
+            return tried(code, mutant, items[:20], on_import=True, anew=True) or tried(
+                code, mutant, items, on_import=True, anew=True
+            )
+        return tried(code, mutant, items, on_import=on_import)
 
-    def _order(self, covering: set[str], killers: list[str]) -> list[str]:
-        """Tests that noticed other faults first, then one of each function, and so on, for so long at most."""
-        first = [test for test in killers if test in covering][:20]
+    def _rank(self, covering: set[str]) -> list[str]:
+        """Tests, one of each function, then a second one of each, and so on, for so long at most."""
         turns: Counter[str] = Counter()
         ranked: list[tuple[int, float, str]] = []
-        for test in sorted(covering - {*first}, key=lambda test: (self.seconds[test], test)):
+        for test in sorted(covering, key=lambda test: (self.seconds[test], test)):
             function = test.partition("[")[0]
             ranked.append((turns[function], self.seconds[test], test))
             turns[function] += 1
-        order, left = first, self.args.budget
+        order: list[str] = []
+        left = self.args.budget
         for _, seconds, test in sorted(ranked):
             left -= seconds
             if left < 0:
@@ -191,6 +196,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=6, help="seconds of tests for one fault, at most")
     parser.add_argument("--slow", type=float, default=0.5, help="seconds that a test may take, at most")
     parser.add_argument("--again", action="store_true", help="try those that survived once more")
+    parser.add_argument("--anew", action="store_true", help="import all again for each: slow, for doubts")
     parser.add_argument("--only", default="", help="the fault of this id, or those whose ids begin so")
     parser.add_argument("--survivors", action="store_true", help="list them")
     args = parser.parse_args()

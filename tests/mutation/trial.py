@@ -71,6 +71,71 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(const)
 
 
+DEPENDENT = {
+    "translate_codecs.gateway_units": "translate_codecs.gateway",
+    "translate_codecs.unievent_units": "translate_codecs.unievent",
+}
+"""Modules that make tables of another's on import."""
+SIMPLE = (str, bytes, int, float, type(None))
+
+
+def graft(code: Code) -> None:
+    """Run the module once more, with its fault, and put what it makes in place of what it made."""
+    made = _run(code.name, str(code.path), code.compiled())
+    dependent = DEPENDENT.get(code.name)
+    if dependent is not None:
+        here = sys.modules[code.name]
+        sys.modules[code.name] = made
+        file = str(sys.modules[dependent].__file__)
+        other = _run(dependent, file, compile(Path(file).read_text(encoding="utf-8"), file, "exec"))
+        sys.modules[code.name] = here
+        _replace(sys.modules[dependent], other)
+    _replace(sys.modules[code.name], made)
+    for cached in code.caches:
+        cached.cache_clear()
+
+
+def _run(name: str, file: str, code: CodeType) -> ModuleType:
+    module = ModuleType(name)
+    old = sys.modules[name]
+    module.__dict__.update(__file__=file, __package__=old.__package__, __spec__=old.__spec__)
+    if hasattr(old, "__path__"):
+        module.__path__ = old.__path__
+    exec(code, module.__dict__)
+    return module
+
+
+def _replace(old: ModuleType, new: ModuleType) -> None:
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES]
+    for name, value in vars(new).items():
+        before = vars(old).get(name)
+        if name.startswith("__") or value is before or isinstance(value, ModuleType):
+            continue
+        if isinstance(value, FunctionType):
+            _same_defaults(before, value)
+        elif isinstance(value, type):
+            _replace_members(before, value)
+        elif getattr(type(value), "__module__", "") != old.__name__ and not hasattr(value, "cache_clear"):
+            for module in ours:
+                for key, held in [*vars(module).items()]:
+                    if held is before if not isinstance(before, SIMPLE) else key == name and held == before:
+                        setattr(module, key, value)
+
+
+def _replace_members(old: Any, new: type) -> None:
+    for name, value in vars(new).items():
+        before = vars(old).get(name)
+        if isinstance(value, FunctionType):
+            _same_defaults(before, value)
+        elif name == "__new__" or not (name.startswith("__") or hasattr(value, "__get__")):
+            setattr(old, name, value)
+
+
+def _same_defaults(old: Any, new: FunctionType) -> None:
+    if isinstance(old, FunctionType):
+        old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+
+
 class _Faulty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports the module with the fault."""
 
@@ -130,17 +195,24 @@ def afresh(code: Code, items: Sequence[tuple[pytest.Item, float]], *, all_failur
     return "\n".join(only.failed) or ("import" if result != pytest.ExitCode.NO_TESTS_COLLECTED else "no tests")
 
 
-def tried(code: Code, mutant: Mutant | None, items: Sequence[tuple[pytest.Item, float]], *, on_import: bool) -> str:
+def tried(
+    code: Code,
+    mutant: Mutant | None,
+    items: Sequence[tuple[pytest.Item, float]],
+    *,
+    on_import: bool,
+    anew: bool = False,
+) -> str:
     """The test that notices the fault; ``timeout``, ``import``; or nothing.
 
-    ``on_import``: its code ran on import. Without a fault: all tests that fail when all is imported again.
+    ``on_import``: its code ran on import. ``anew``: all is imported again. Without a fault: all tests that fail then.
     """
     if not items:
         return ""
     there, here = os.pipe()
     child = os.fork()
     if child == 0:
-        _child(code, mutant, items, here, on_import=on_import)
+        _child(code, mutant, items, here, on_import=on_import, anew=anew)
     os.close(here)
     with os.fdopen(there, "rb") as file:
         found = file.read().decode()
@@ -150,22 +222,29 @@ def tried(code: Code, mutant: Mutant | None, items: Sequence[tuple[pytest.Item, 
     return found or ("" if os.WEXITSTATUS(status) == 0 else "crash")
 
 
-def _child(code: Code, mutant: Mutant | None, items: Any, out: int, *, on_import: bool) -> None:
+def _child(code: Code, mutant: Mutant | None, items: Any, out: int, *, on_import: bool, anew: bool) -> None:
     status = 1
     try:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        if mutant is not None:
-            mutant.put()
-        if mutant is None:
-            found = afresh(code, items, all_failures=True)
-        elif on_import or mutant.function is None or not code.patch(mutant):
-            found = afresh(code, items)
-        else:
-            found = in_place(items)
+        found = _noticed(code, mutant, items, on_import=on_import, anew=anew)
         os.write(out, found.encode())
         status = 0
     finally:
         os._exit(status)
+
+
+def _noticed(code: Code, mutant: Mutant | None, items: Any, *, on_import: bool, anew: bool) -> str:
+    if mutant is None:
+        return afresh(code, items, all_failures=True)
+    mutant.put()
+    if anew or not (mutant.function is None or code.patch(mutant)):
+        return afresh(code, items)
+    if on_import or mutant.function is None:
+        try:
+            graft(code)
+        except Exception:
+            return "import"
+    return in_place(items)
