@@ -1,4 +1,4 @@
-"""``python -m tests.mutation [MODULE …]``: the faults of modules, one after another, against the tests that run them."""
+"""``python -m tests.mutation [MODULE …]``: the faults of modules, one by one, against the tests that run them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import importlib
 import json
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,7 @@ class Runner:
         found, excluded = mutants(code.tree)
         log = self.args.folder / f"{module.replace('/', '.')}.jsonl"
         known = _read(log)
-        tests = {line: [] for line in range(len(path.read_text().splitlines()) + 2)}  # type: dict[int, list[str]]
+        tests: dict[int, list[str]] = {line: [] for line in range(len(path.read_text().splitlines()) + 2)}
         for test, files in self.lines.items():
             for line in files.get(file, []):
                 tests[line].append(test)
@@ -133,7 +133,9 @@ class Runner:
 
     def _try(self, code: Code, mutant: Mutant, tests: dict[int, list[str]], killers: list[str]) -> str:
         function = mutant.function
-        lines = range(len(tests)) if function is None else range(function.body[0].lineno, (function.end_lineno or 0) + 1)
+        lines = range(len(tests))
+        if function is not None:
+            lines = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
         on_import = function is None or any(IMPORT in tests[line] for line in lines)
         if not on_import and mutant.line in lines and tests[mutant.line]:
             lines = range(mutant.line, mutant.line + 1)
@@ -212,7 +214,7 @@ def main() -> None:
     )
     settings.load_profile("mutation")
     sources = [str(ROOT / "translate"), str(ROOT / CODECS)]
-    tracer = coverage.Coverage(data_file=None, config_file=False, include=[f"{source}/*" for source in sources], branch=False)
+    tracer = coverage.Coverage(data_file=None, config_file=False, include=[f"{source}/*" for source in sources])
     tracer.start()
     tracer.switch_context(IMPORT)
     for module in MODULES:

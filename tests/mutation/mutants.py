@@ -120,8 +120,7 @@ def _places(node: ast.AST, function: ast.FunctionDef | None, *, wording: bool) -
             if not isinstance(child, ast.AST) or _is_left_out(child):
                 continue
             words = wording or (
-                first_word is not None
-                and ((field == "args" and (index or 0) >= first_word) or field == "keywords")
+                first_word is not None and ((field == "args" and (index or 0) >= first_word) or field == "keywords")
             )
             words = words or (isinstance(node, ast.Assign) and _is_wording(node.targets[0]))
             if not (isinstance(node, ast.FormattedValue) and field == "format_spec"):

@@ -49,19 +49,23 @@ class Code:
         """Put the function with the fault in place of the good one, if that can be done."""
         function = mutant.function
         assert function is not None
-        first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
-        codes = [code for code in _codes(self.compiled()) if code.co_firstlineno == first and code.co_name == function.name]
-        if len(codes) != 1:
-            return False
-        live = self.functions.get((codes[0].co_qualname, first), [])
-        try:
-            for found in live:
-                found.__code__ = codes[0]
-        except ValueError:
-            return False
-        for cached in self.caches:
-            cached.cache_clear()
-        return bool(live)
+        alone: ast.stmt = function
+        for node in self.tree.body:
+            if isinstance(node, ast.ClassDef) and function in node.body:
+                alone = ast.ClassDef(node.name, [], [], [function], [])
+        tree = ast.Module([ast.ImportFrom("__future__", [ast.alias("annotations")], 0), alone], [])
+        for code in _codes(compile(ast.fix_missing_locations(tree), str(self.path), "exec")):
+            live = self.functions.get((code.co_qualname, code.co_firstlineno))
+            if live and code.co_name == function.name:
+                try:
+                    for found in live:
+                        found.__code__ = code
+                except ValueError:
+                    return False
+                for cached in self.caches:
+                    cached.cache_clear()
+                return True
+        return False
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
