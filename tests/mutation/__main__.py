@@ -140,7 +140,9 @@ class Runner:
         if not on_import and mutant.line in lines and tests[mutant.line]:
             lines = range(mutant.line, mutant.line + 1)
         if lines not in self.ranked:
-            self.ranked[lines] = self._rank({test for line in lines for test in tests[line]} - {IMPORT})
+            body = range(function.lineno, (function.end_lineno or 0) + 1) if function is not None else range(0)
+            covering = {test for line in lines for test in tests[line]} - {IMPORT}
+            self.ranked[lines] = self._rank(covering, [tests[line] for line in body])
         ranked = self.ranked[lines]
         covering = {*ranked}
         first = [test for test in killers if test in covering][:12]
@@ -152,22 +154,30 @@ class Runner:
             )
         return tried(code, mutant, items, on_import=on_import)
 
-    def _rank(self, covering: set[str]) -> list[str]:
-        """Tests, one of each function, then a second one of each, and so on, for so long at most."""
+    def _rank(self, covering: set[str], lines: list[list[str]]) -> list[str]:
+        """Tests for so long at most: in turn one that runs a line that few run, and one of another kind."""
+        cheap = sorted(covering, key=lambda test: (self.seconds[test], test))
         turns: Counter[str] = Counter()
-        ranked: list[tuple[int, float, str]] = []
-        for test in sorted(covering, key=lambda test: (self.seconds[test], test)):
+        kinds: list[tuple[int, str]] = []
+        for test in cheap:
             function = test.partition("[")[0]
-            ranked.append((turns[function], self.seconds[test], test))
+            kinds.append((turns[function], test))
             turns[function] += 1
-        order: list[str] = []
+        rarity: dict[str, int] = {}
+        for tests in lines:
+            for test in tests:
+                rarity[test] = min(rarity.get(test, len(tests)), len(tests))
+        rare = sorted(cheap, key=lambda test: rarity.get(test, 1 << 30))
+        other = [test for _, test in sorted(kinds, key=lambda kind: kind[0])]
+        order: dict[str, None] = {}
         left = self.args.budget
-        for _, seconds, test in sorted(ranked):
-            left -= seconds
-            if left < 0:
-                break
-            order.append(test)
-        return order
+        for test in (test for pair in zip(rare, other, strict=True) for test in pair):
+            if test not in order:
+                left -= self.seconds[test]
+                if left < 0:
+                    break
+                order[test] = None
+        return [*order]
 
 
 def _read(log: Path) -> dict[str, Any]:

@@ -53,7 +53,7 @@ NAMED = {
 
 WORDING = {"member": 3, "optional": 3, "repair": 1, "guess": 1, "fault": 0, "_list": 1, "_stray": 9}
 """Functions with words for people among their arguments → the first of these. Errors have nothing else."""
-WORDS = {"where", "what"}
+WORDS = {"where", "what", "expected"}
 """Variables that hold words for people."""
 
 
@@ -87,16 +87,28 @@ def mutants(tree: ast.Module) -> tuple[list[Mutant], int]:
         value = getattr(holder, field)
         node = value if index is None else value[index]
         for new in _changes(node):
-            if wording and isinstance(node, ast.Constant):
+            if (wording and isinstance(node, ast.Constant)) or _words_only(node, new):
                 excluded += 1
                 continue
             change = f"{_shown(node)} → {_shown(new)}"
-            line = getattr(node, "lineno", 0)
-            id = f"{line}:{getattr(node, 'col_offset', 0)}: {change}"
+            place = node.target if isinstance(node, ast.comprehension) else node
+            line = getattr(place, "lineno", 0)
+            id = f"{line}:{getattr(place, 'col_offset', 0)}: {change}"
             if id not in ids:
                 ids.add(id)
                 found.append(Mutant(id, line, change, function, holder, field, index, new))
     return found, excluded
+
+
+def _words_only(node: ast.AST, new: ast.AST) -> bool:
+    """Whether a change is one of a variable that holds words, or of what an error says beside its message."""
+    if isinstance(node, ast.Assign):
+        return _is_wording(node.targets[0])
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(new, ast.Call)
+        and (_first_word(node) == 0 and len(new.keywords) < len(node.keywords))
+    )
 
 
 def _shown(node: ast.AST) -> str:
@@ -254,7 +266,7 @@ def _of_statement(node: ast.AST) -> Iterator[ast.AST]:
     match node:
         case ast.If() | ast.While():
             yield from _negated(node)
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if getattr(value, "value", True) not in (None, False):
             yield _with(node, value=ast.copy_location(ast.Constant(None), value))
         case ast.Expr() | ast.Raise():
             yield ast.copy_location(ast.Pass(), node)
