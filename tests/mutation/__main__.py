@@ -155,7 +155,7 @@ class Runner:
         return tried(code, mutant, items, on_import=on_import)
 
     def _rank(self, covering: set[str], lines: list[list[str]]) -> list[str]:
-        """Tests for so long at most: in turn one that runs a line that few run, and one of another kind."""
+        """Tests for so long at most: in turn one that runs little, a rare line, and one of another kind."""
         cheap = sorted(covering, key=lambda test: (self.seconds[test], test))
         turns: Counter[str] = Counter()
         kinds: list[tuple[int, str]] = []
@@ -168,10 +168,11 @@ class Runner:
             for test in tests:
                 rarity[test] = min(rarity.get(test, len(tests)), len(tests))
         rare = sorted(cheap, key=lambda test: rarity.get(test, 1 << 30))
+        small = sorted(cheap, key=lambda test: sum(map(len, self.lines[test].values())))
         other = [test for _, test in sorted(kinds, key=lambda kind: kind[0])]
         order: dict[str, None] = {}
         left = self.args.budget
-        for test in (test for pair in zip(rare, other, strict=True) for test in pair):
+        for test in (test for three in zip(small, rare, other, strict=True) for test in three):
             if test not in order:
                 left -= self.seconds[test]
                 if left < 0:
