@@ -183,7 +183,7 @@ def test_a_mark_needs_a_unit() -> None:
 
 
 def test_the_residue_that_a_unit_says_is_kept() -> None:
-    said = [Open("text", residue={"gateway": {"a": 1}}), Append("b", residue={"gateway": {"a": 2}})]
+    said: list[Event] = [Open("text", residue={"gateway": {"a": 1}}), Append("b", residue={"gateway": {"a": 2}})]
     assert read(said, {"x": {"y": 1}})[0].residue == {"gateway": {"a": 1}, "x": {"y": 1}}
     first, second = read(said, {"x": [None, {"y": 1}]})
     assert (first.residue, second.residue) == ({"gateway": {"a": 1}}, {"gateway": {"a": 2}, "x": {"y": 1}})
@@ -284,7 +284,7 @@ def test_what_rides_ahead() -> None:
     assert reader.used
     assert reader.read([Ping()], carry) == [Close(), Ping()]
     assert reader.ahead([Ping()], {}) == []
-    for wrong in (
+    wrongs: list[Any] = [
         {},
         None,
         [5],
@@ -292,7 +292,8 @@ def test_what_rides_ahead() -> None:
         [{"events": [CLOSED]}],
         [{"x": {}}],
         [{"synthetic": True, "events": [VECTOR]}],
-    ):
+    ]
+    for wrong in wrongs:
         with pytest.raises(CarryError):
             reader.ahead([Ping()], {"before": wrong})
     with pytest.raises(CarryError):

@@ -47,7 +47,7 @@ class Runner:
         self.seconds: dict[str, float] = {}
         self.lines: Seen = {}
         self.items: dict[str, pytest.Item] = {}
-        self.ranked: dict[range, list[str]] = {}
+        self.ranked: dict[range, tuple[set[str], list[str]]] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = {item.nodeid: item for item in session.items}
@@ -108,6 +108,10 @@ class Runner:
         for test, files in self.lines.items():
             for line in files.get(file, []):
                 tests[line].append(test)
+        near: dict[Any, list[str]] = {}
+        for mutant in found:
+            if mutant.id in known:
+                near.setdefault(mutant.function, []).append(known[mutant.id]["by"])
         killers: list[str] = []
         self.ranked.clear()
         with log.open("a") as out:
@@ -118,11 +122,12 @@ class Runner:
                 if self.args.only and not mutant.id.startswith(self.args.only):
                     continue
                 begin = time.perf_counter()
-                by = self._try(code, mutant, tests, killers)
+                by = self._try(code, mutant, tests, [*killers[:12], *self._cheap(near.get(mutant.function, []))])
                 entry = {"id": mutant.id, "by": by, "seconds": round(time.perf_counter() - begin, 2)}
                 known[mutant.id] = entry
                 out.write(json.dumps(entry, ensure_ascii=False) + "\n")
                 out.flush()
+                near.setdefault(mutant.function, []).append(by)
                 if by in self.items and self.seconds[by] < CHEAP:
                     killers = [by, *(killer for killer in killers if killer != by)]
         left = [m.id for m in found if m.id in known and not known[m.id]["by"]]
@@ -142,10 +147,9 @@ class Runner:
         if lines not in self.ranked:
             body = range(function.lineno, (function.end_lineno or 0) + 1) if function is not None else range(0)
             covering = {test for line in lines for test in tests[line]} - {IMPORT}
-            self.ranked[lines] = self._rank(covering, [tests[line] for line in body])
-        ranked = self.ranked[lines]
-        covering = {*ranked}
-        first = [test for test in killers if test in covering][:12]
+            self.ranked[lines] = (covering, self._rank(covering, [tests[line] for line in body]))
+        covering, ranked = self.ranked[lines]
+        first = [*dict.fromkeys(test for test in killers if test in covering)]
         chosen = [*first, *(test for test in ranked if test not in first)]
         items = [(self.items[test], self.seconds[test]) for test in chosen]
         if self.args.anew:
@@ -153,6 +157,16 @@ class Runner:
                 code, mutant, items, on_import=True, anew=True
             )
         return tried(code, mutant, items, on_import=on_import)
+
+    def _cheap(self, tests: list[str]) -> list[str]:
+        """The tests that noticed most of the faults nearby, and then the others that noticed any."""
+        left = 3 * self.args.budget
+        out: list[str] = []
+        for test, _ in Counter(tests).most_common():
+            if test in self.seconds and self.seconds[test] <= left:
+                left -= self.seconds[test]
+                out.append(test)
+        return out
 
     def _rank(self, covering: set[str], lines: list[list[str]]) -> list[str]:
         """Tests for so long at most: in turn one that runs little, a rare line, and one of another kind."""
