@@ -51,6 +51,8 @@ def read(said: list[Event], carry: Any) -> list[Event]:
     [
         ([Append("ab")], [1]),
         ([Append("ab")], [3]),
+        ([Append("ab")], [3, {"as": "append", "text": ""}]),
+        ([Append("ab")], [1, 2, {"as": "append", "text": ""}]),
         ([Append("{}")], [1]),
         ([Append("a"), Append("", S)], ["append"]),
         ([Append("ab", State("", {"k": 1}))], [{"as": "append", "length": 2, "namespace": 0}]),
@@ -119,6 +121,8 @@ def test_entries_that_contradict_the_unit(said: list[Event], entries: Any) -> No
         ([Append("ab")], [1, {"as": "append", "length": 1}], [Append("a"), Append("b")]),
         ([Append("ab")], [{"as": "append", "text": "ab"}], [Append("ab")]),
         ([Append("", S)], ["append"], [Append("", S)]),
+        ([Append("abc", S)], [1, "append"], [Append("a"), Append("bc", S)]),
+        ([Append("abc", S)], [1, {"as": "append"}], [Append("a"), Append("bc", S)]),
         ([Append(b"ab")], [{"as": "append", "bytes": "YWI="}], [Append(b"ab")]),
         ([Append([1.0, 2.0])], [{"as": "append", "vector": [1.0, 2.0]}], [Append([1.0, 2.0])]),
         ([Append("ab")], [0, 0, "append"], [Append(""), Append(""), Append("ab")]),

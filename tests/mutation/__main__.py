@@ -146,7 +146,7 @@ class Runner:
             lines = range(mutant.line, mutant.line + 1)
         if lines not in self.ranked:
             body = range(function.lineno, (function.end_lineno or 0) + 1) if function is not None else range(0)
-            covering = {test for line in lines for test in tests[line]} - {IMPORT}
+            covering = {test for line in lines for test in tests[line] if self._is_asked(test)}
             self.ranked[lines] = (covering, self._rank(covering, [tests[line] for line in body]))
         covering, ranked = self.ranked[lines]
         first = [*dict.fromkeys(test for test in killers if test in covering)]
@@ -157,6 +157,9 @@ class Runner:
                 code, mutant, items, on_import=True, anew=True
             )
         return tried(code, mutant, items, on_import=on_import)
+
+    def _is_asked(self, test: str) -> bool:
+        return test != IMPORT and (not self.args.tests or Path(_file(test)).stem in self.args.tests)
 
     def _cheap(self, tests: list[str]) -> list[str]:
         """The tests that noticed most of the faults nearby, and then the others that noticed any."""
@@ -222,6 +225,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / ".mutation", help="where the results are kept")
     parser.add_argument("--budget", type=float, default=6, help="seconds of tests for one fault, at most")
     parser.add_argument("--slow", type=float, default=0.5, help="seconds that a test may take, at most")
+    parser.add_argument("--tests", nargs="*", help="names of test files, without them all")
     parser.add_argument("--again", action="store_true", help="try those that survived once more")
     parser.add_argument("--anew", action="store_true", help="import all again for each: slow, for doubts")
     parser.add_argument("--only", default="", help="the fault of this id, or those whose ids begin so")

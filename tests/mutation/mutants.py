@@ -83,11 +83,11 @@ def mutants(tree: ast.Module) -> tuple[list[Mutant], int]:
     found: list[Mutant] = []
     ids: set[str] = set()
     excluded = 0
-    for holder, field, index, function, wording in _places(tree, None, wording=False):
+    for holder, field, index, function, wording in _places(tree, None, wording=""):
         value = getattr(holder, field)
         node = value if index is None else value[index]
         for new in _changes(node):
-            if (wording and isinstance(node, ast.Constant)) or _words_only(node, new):
+            if wording == "text" or (wording and isinstance(node, ast.Constant)) or _words_only(node, new):
                 excluded += 1
                 continue
             change = f"{_shown(node)} → {_shown(new)}"
@@ -116,10 +116,10 @@ def _shown(node: ast.AST) -> str:
     return text if len(text) <= 100 else f"{text[:60]} … {text[-38:]}"
 
 
-Place = tuple[Any, str, int | None, ast.FunctionDef | None, bool]
+Place = tuple[Any, str, int | None, ast.FunctionDef | None, str]
 
 
-def _places(node: ast.AST, function: ast.FunctionDef | None, *, wording: bool) -> Iterator[Place]:
+def _places(node: ast.AST, function: ast.FunctionDef | None, *, wording: str) -> Iterator[Place]:
     """What may be changed, but for annotations, docstrings, decorators, assertions and what is for type checkers."""
     first_word = _first_word(node)
     for field, value in ast.iter_fields(node):
@@ -131,10 +131,14 @@ def _places(node: ast.AST, function: ast.FunctionDef | None, *, wording: bool) -
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(child, ast.AST) or _is_left_out(child):
                 continue
-            words = wording or (
-                first_word is not None and ((field == "args" and (index or 0) >= first_word) or field == "keywords")
-            )
-            words = words or (isinstance(node, ast.Assign) and _is_wording(node.targets[0]))
+            words = wording
+            if first_word is not None and ((field == "args" and (index or 0) >= first_word) or field == "keywords"):
+                words = words or "argument"
+            if isinstance(node, ast.Assign) and _is_wording(node.targets[0]):
+                words = words or "argument"
+            if words and isinstance(child, ast.JoinedStr):
+                # what is in it, too
+                words = "text"
             if not (isinstance(node, ast.FormattedValue) and field == "format_spec"):
                 yield node, field, index, inside, words
             yield from _places(child, inside, wording=words)
