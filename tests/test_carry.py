@@ -154,6 +154,14 @@ SCRIPTS: dict[str, tuple[list[Event], list[Event], list[Any]]] = {
         [Open("tool_call", "i", "n"), Append(" "), Append(""), Close()],
         ["open", {"as": "append", "text": " "}, {"as": "append", "text": ""}, "close"],
     ),
+    "other words, and more": (
+        [Append("{}")],
+        [Append("  "), Append("   ", S)],
+        [
+            {"as": "append", "text": "  "},
+            {"as": "append", "text": "   ", "state": {"namespace": "x", "values": {"k": 1}}},
+        ],
+    ),
     "a state kept by the first piece": (
         [Append("ab", S)],
         [Append("a", S), Append("b")],

@@ -135,7 +135,7 @@ def same_event(a: Event, b: Event) -> bool:
     if type(a) is Append and type(b) is Append:
         return jsontext.same(a.data, b.data) and not _state_change(a.state, b.state)
     if type(a) is Open and type(b) is Open and a.kind == b.kind and a.id == b.id and a.name == b.name:
-        return a.mime_type == b.mime_type or jsontext.same(a.mime_type, b.mime_type)
+        return a.mime_type == b.mime_type
     return type(a) is Close or jsontext.same(members(a), members(b))
 
 
