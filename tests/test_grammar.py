@@ -119,10 +119,33 @@ def test_the_size_is_that_of_the_open_part() -> None:
     assert (grammar.size, grammar.kind) == (2, "embedding")
 
 
+def test_before_any_part_there_is_none() -> None:
+    grammar = Grammar()
+    assert (grammar.kind, grammar.size, grammar.state) == ("", 0, "between parts")
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ([Start(), Close()], "between parts"),
+        ([Open("text"), Append("a"), Finish()], "in a part"),
+        ([Open("text"), Append(cast("Any", b"a"))], "in a part"),
+        ([Failure(None, ""), Ping()], "ended"),
+    ],
+)
+def test_an_error_knows_where_it_stands_among_events_checked_at_once(events: list[Event], state: str) -> None:
+    """The words are what people read as the place in the stream."""
+    grammar = Grammar()
+    with pytest.raises(GrammarError) as caught:
+        grammar.check(events)
+    assert (caught.value.state, grammar.state) == (state, state)
+
+
 def test_a_decoder_that_breaks_the_grammar_is_named() -> None:
     with pytest.raises(CodecError, match="the codec 'toy' broke the grammar of events: 'close' may not") as caught:
         Grammar("toy").check([Start(), Close()])
     assert caught.value.state == BETWEEN
+    assert caught.value.expected == Grammar().expected()
 
 
 @pytest.mark.parametrize("kind", ["", "Text", "inline"])

@@ -43,7 +43,7 @@ class _Cursor:
         self.left: list[Event] = []
         self._pieces: Pieces | None = None
 
-    def append(self, length: int | None = 0) -> Append:
+    def append(self, length: int | None) -> Append:
         """The ``Append`` that a piece of ``length`` is of; ``None``: of what is left of one."""
         while self.at < len(self.said):
             event = self.said[self.at]

@@ -316,7 +316,7 @@ class GatewayEncoder(Encoder):
             return event.codec == NAME
         return type(event) is Failure and self.at_home(event)
 
-    def _start(self, model: Model, event: Start | None = None, *, made_up: bool = False) -> None:
+    def _start(self, model: Model, event: Start | None = None, *, made_up: bool) -> None:
         self._started = True
         residue: Residue = {NAME: {"synthetic": True}}
         meant = event or Start(model, residue=residue)

@@ -240,7 +240,7 @@ class UniEventDecoder(Decoder):
             parsed = parse_arguments(data, self._head.name or "", self._head.id or "")  # type: ignore[arg-type]
             given = item.get(FIELD[kind])
             return given if jsontext.same(given, parsed) else parsed
-        return self._as_given(data or b"", item) if GROWS[kind] is bytes else data
+        return self._as_given(data, item) if GROWS[kind] is bytes else data
 
     def _as_given(self, data: Data, item: JsonObject) -> Any:
         """Data in the form that ``item`` has it: bytes as base64 where it has text."""
@@ -269,7 +269,7 @@ class UniEventDecoder(Decoder):
 
     def _header_pairs(self, item: JsonObject, kind: str) -> list[tuple[str, Any]]:
         self._header(item, kind)
-        return [(key, item[key]) for key in ("name", "tool_call_id", "mime_type") if key in item and key != FIELD[kind]]
+        return [(key, item[key]) for key in ("name", "tool_call_id", "mime_type") if key in item]
 
     def _on_stop(self, unit: JsonObject) -> list[Event]:
         self._check_event(unit)
