@@ -26,6 +26,7 @@ from translate import (
     convert,
     decode,
     encode,
+    jsontext,
 )
 
 UNIEVENT, GATEWAY = codec("unievent"), codec("gateway")
@@ -49,13 +50,21 @@ class Kept:
 @pytest.mark.parametrize("of", [UNIEVENT, GATEWAY], ids=lambda of: of.name)
 def test_what_is_hot_in_an_encoder(of: Any) -> None:
     """Text after its first fragment, where that one opens the run; calls are held until they are whole."""
-    for kind, hot in (("text", True), ("refusal", True), ("thinking", True), ("embedding", False), ("tool_call", None)):
+    kinds: list[tuple[Any, bool | None]] = [
+        ("text", True),
+        ("refusal", True),
+        ("thinking", True),
+        ("embedding", False),
+        ("tool_call", None),
+    ]
+    for kind, hot in kinds:
         encoder = of.encoder(Kept(), options())
         assert encoder.hot() is None
         encoder.handle(Start())
         encoder.handle(Open(kind, "i", "n"))
         assert (encoder.hot() is None) == (of is UNIEVENT or not hot)
-        encoder.handle(Append("a" if kind != "embedding" else [1.0]))
+        data: Any = {"embedding": [1.0], "tool_call": "{}"}.get(kind, "a")
+        encoder.handle(Append(data))
         word = "tool_call" if kind == "tool_call" else kind.replace("refusal", "text")
         name = {"text": "content"}.get(word, word) if of is GATEWAY else None
         assert (encoder.hot() is not None) == (hot if hot is not None else of is UNIEVENT)
@@ -225,9 +234,11 @@ def test_later_fragments_of_a_call_have_neither_name_nor_id() -> None:
 
 
 def test_vectors_hold_numbers_of_all_kinds() -> None:
-    for vector in ([1], [2.5], [1, 2.5], []):
+    good: list[Any] = [[1], [2.5], [1, 2.5], [1, 2.5, jsontext.Beyond("1e400")], []]
+    for vector in good:
         assert error_of(*(delta(item(f"embedding.{phase}", vector)) for phase in ("delta", "done"))) is None
-    for vector in ([True], ["1"], [None], [1, [2]]):
+    bad: list[Any] = [[True], ["1"], [None], [1, [2]]]
+    for vector in bad:
         assert error_of(*(delta(item(f"embedding.{phase}", vector)) for phase in ("delta", "done"))) == "DecodeError"
 
 

@@ -142,7 +142,9 @@ class Runner:
         if function is not None:
             lines = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
         on_import = function is None or any(IMPORT in tests[line] for line in lines)
-        if not on_import and mutant.line in lines and tests[mutant.line]:
+        if on_import:
+            lines = range(len(tests))
+        elif mutant.line in lines and tests[mutant.line]:
             lines = range(mutant.line, mutant.line + 1)
         if lines not in self.ranked:
             body = range(function.lineno, (function.end_lineno or 0) + 1) if function is not None else range(0)
