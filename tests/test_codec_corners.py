@@ -12,10 +12,13 @@ from tests.wire import CLOCK, PARIS_MODEL, attempt, call, delta, frame, inline, 
 from translate import (
     Append,
     Close,
+    DecodeError,
     Event,
     Failure,
     Finish,
+    GrammarError,
     Handover,
+    LossError,
     Model,
     Open,
     Report,
@@ -37,6 +40,8 @@ def test_what_formats_have_words_for() -> None:
     assert GATEWAY.says == {"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"}
     kinds = {"text", "thinking", "refusal", "tool_call", "inline_data", "inline_thinking", "embedding"}
     assert UNIEVENT.says == kinds | {"state", "finish", "failure"}
+    more = {"server_tool_call", "server_tool_result", "start", "handover", "annotate", "usage", "foreign"}
+    assert codec("events").says == UNIEVENT.says | more
     assert ({*GATEWAY.partly}, {*GATEWAY.only}, {*UNIEVENT.only}) == ({"state"}, {"code"}, {"created_at"})
 
 
@@ -79,6 +84,7 @@ def test_what_is_hot_in_an_encoder(of: Any) -> None:
     "events",
     [
         [Open("text"), Append("", S), Append("b"), Close(), Finish()],
+        [Open("text"), Append("", S), Close(), Finish()],
         [Open("thinking"), Append("", S), Failure(500, "m")],
         [Open("tool_call", "i", "n"), Append("{}"), Close(), Usage(), Handover(), Finish()],
         [Open("tool_call", "i", "n"), Append('{"a"'), Append(":1}"), Close(), Usage(), Open("text"), Close(), Finish()],
@@ -101,6 +107,41 @@ def test_events_come_home(events: list[Event], name: str) -> None:
     assert [(type(e), getattr(e, "data", None), getattr(e, "state", None)) for e in home(events, name)] == [
         (type(e), getattr(e, "data", None), getattr(e, "state", None)) for e in events
     ]
+
+
+# ---- events --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("events", "state"), [([Close()], "between parts"), ([Open("text"), Finish()], "in a part")])
+def test_events_from_outside_are_held_to_the_grammar(events: list[Event], state: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        list(decode(events, "events"))
+    assert caught.value.state == state
+    decoder = codec("events").decoder(options())
+    for event in events[:-1]:
+        decoder.decode({"event": event}, None)
+    with pytest.raises(GrammarError):
+        decoder.decode({"event": events[-1]}, None)
+    assert decoder.state == state
+
+
+@pytest.mark.parametrize("chunk", [5, "{}", b"{}", {}, None])
+def test_what_is_no_event(chunk: Any) -> None:
+    with pytest.raises(DecodeError, match="a unit is an event"):
+        list(decode([chunk], "events"))
+
+
+def test_what_a_codec_made_up_is_not_handed_on_as_events() -> None:
+    made_up, own = {"gateway": {"synthetic": True}}, {"x": {"a": 1}}
+    for event, out in (
+        (Start(residue={**made_up}), []),
+        (Start(residue={**own}), [Start(residue={**own})]),
+        (Start(residue={**made_up, **own}), []),
+        (Usage(residue={**made_up}), [Usage()]),
+        (Usage(residue={**made_up, **own}), [Usage(residue={**own})]),
+        (Usage(residue={**own}), [Usage(residue={**own})]),
+    ):
+        assert list(encode([event, Finish()], "events")) == [*out, Finish()]
 
 
 # ---- gateway -------------------------------------------------------------------------------------------
@@ -151,6 +192,12 @@ def test_the_states_of_a_thinking_run_are_no_loss(pieces: list[Event]) -> None:
     assert end["data"] == {f"x.{key}": value for key, value in values.items()}
     assert "state" not in {finding.field for finding in report.losses if finding.content}
     assert list(convert(events, "events", "gateway", loss="raise"))
+
+
+def test_an_empty_fragments_state_in_a_text_run_is_one() -> None:
+    events: list[Event] = [Start(Model("m")), Open("text"), Append("", S), Append("b"), Close(), Finish()]
+    with pytest.raises(LossError):
+        list(convert(events, "events", "gateway", loss="raise"))
 
 
 def test_states_in_carries_and_a_patch_at_the_end_of_their_run() -> None:
