@@ -267,7 +267,8 @@ def test_what_goes_on_with_a_group() -> None:
     assert error_of(first, delta(call("delta", "}", "", "t")), done, strict=False) is None
     assert error_of(first, delta(call("delta", "}", "", "u")), done, strict=False) == "GrammarError"
     png, gif = (delta(inline("inline_data.delta", "AAEC", mime)) for mime in ("image/png", "image/gif"))
-    assert error_of(png, gif) == "GrammarError"
+    whole = delta(inline("inline_data.done", "AAECAAEC", "image/png"))
+    assert (error_of(png, png, whole), error_of(png, gif, whole)) == (None, "GrammarError")
 
 
 def test_later_fragments_of_a_call_have_neither_name_nor_id() -> None:

@@ -12,8 +12,10 @@ from translate import LimitExceeded, Limits
 from translate.shapes import Frame, Reader
 from translate.shapes.array import ArrayReader
 from translate.shapes.lines import LinesReader
+from translate.shapes.lines import framing as line_framing
 from translate.shapes.objects import Objects, ObjectsReader
 from translate.shapes.sse import Sse, SseReader
+from translate.shapes.sse import framing as sse_framing
 
 BOM = b"\xef\xbb\xbf"
 
@@ -57,6 +59,7 @@ def test_which_shapes_are_of_objects() -> None:
         (objects, b"{}", [b"{}"]),
         (objects, b" \n{}\n", [b"{}"]),
         (objects, b"[]", []),
+        (objects, b"X{}\n", []),
         (objects, BOM + b"{}", [b"{}"]),
         (objects, BOM + b" [1]", [b"1"]),
     ],
@@ -121,6 +124,14 @@ def test_a_unit_that_is_too_long_is_refused_at_once(make: Any, over: int) -> Non
             continue
         with pytest.raises(LimitExceeded):
             list(reader.feed(data))
+
+
+def test_bytes_among_objects_have_the_framing_of_what_they_turn_out_to_be() -> None:
+    for data, framing in ((b"{", line_framing), (b": x\n", sse_framing), (b"[", None), (b" ", None)):
+        reader = objects()
+        assert reader.framing is None
+        assert list(reader.feed(data)) in ([], [Frame(None, 0, None, (), 1)])
+        assert reader.framing is framing
 
 
 def test_blanks_before_a_first_unit_are_limited_too() -> None:
