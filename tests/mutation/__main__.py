@@ -203,8 +203,9 @@ class Runner:
 
 
 def _read(log: Path) -> dict[str, Any]:
+    """What is known of each fault; one that was noticed once has been noticed."""
     entries = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return {entry["id"]: entry for entry in entries}
+    return {entry["id"]: entry for entry in sorted(entries, key=lambda entry: bool(entry["by"]))}
 
 
 def _digest(*names: str) -> str:
