@@ -113,6 +113,7 @@ def body(inside: bytes) -> Run | None:
         (rb"\ud83d\ude00", "😀".encode()),
         (rb"\uD83D\uDE00", "😀".encode()),
         (rb"\u0041\"", rb"A\""),
+        (rb"\u0041\",", rb"A\","),
         (rb"\u0041b\u0043", b"AbC"),
         (rb"a\/b", b"a/b"),
         ("\u2028".encode(), rb"\u2028"),
@@ -203,7 +204,8 @@ def stamped(text: str, at: Any, **more: Any) -> Append:
         ([Append("a"), Append("b"), Append("c"), Close()], 1, ["b", "c"], []),
         ([Append("a"), Append("b"), Append("c", State("", {})), Append("d")], 0, ["a", "b"], []),
         ([Append("a"), Append("b"), Append(b"c"), Append("d")], 0, ["a", "b"], []),
-        ([Append("a"), Append("b"), stamped("c", 1)], 0, ["a", "b"], []),
+        ([Append("a"), Append("b"), stamped("c", 1), Append("d")], 0, ["a", "b"], []),
+        ([Append("a"), Append("b"), stamped("c", 1, patch=[]), Append("d")], 0, ["a", "b"], []),
         (
             [stamped("a", 0), stamped("b", 10**18 - 1), stamped("c", 10**18)],
             0,

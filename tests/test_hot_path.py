@@ -27,6 +27,7 @@ from translate import Limits
 from translate.forms import SYNTHETIC, Form, Mark, Run, form_of
 from translate.hot import LANE, WINDOW, HotReader, HotWriter, Lane
 from translate.shapes import Cursor, lines
+from translate_codecs import gateway_units
 
 # ---- reading -------------------------------------------------------------------------------------------
 
@@ -68,6 +69,15 @@ def test_one_reader_goes_from_form_to_form(framing: Any) -> None:
         runs.append((len(run.texts), run.residue))
     assert runs == [(2, None), (1, None), (1, None), (2, AT), (1, ("x", "n")), (1, AT), (2, None)]
     assert cursor.at == len(cursor.data)
+
+
+@each_framing
+def test_a_unit_of_another_run_is_not_of_this_one(framing: Any) -> None:
+    reader, cursor, run = reading(data := frames(framing, "content", [content("a")]), GATEWAY, framing)
+    assert run is not None
+    cursor.turn(data)
+    assert reader.read(gateway_units.HOT["thinking"], cursor, trusted=True) is None
+    assert reader.read(GATEWAY, cursor, trusted=True) is not None
 
 
 @each_framing
@@ -138,6 +148,9 @@ def test_the_form_that_a_run_is_written_in(framing: Any, hot: Any, run: Run, wit
             carry
         ]
         assert writer.write(form, run) == frames(framing, hot.name, units, beside)
+        assert writer.clock() == (53 if numbers == [50, 51, 52] and hot is UNIEVENT else 50), (
+            "asked for what is written alone"
+        )
 
 
 # ---- lanes ---------------------------------------------------------------------------------------------

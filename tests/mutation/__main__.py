@@ -142,11 +142,15 @@ class Runner:
         if function is not None:
             lines = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
         on_import = function is None or any(IMPORT in tests[line] for line in lines)
-        if not on_import and mutant.line in lines and tests[mutant.line]:
+        if on_import:
+            lines = range(len(tests))
+        elif mutant.line in lines and tests[mutant.line]:
             lines = range(mutant.line, mutant.line + 1)
         if lines not in self.ranked:
             body = range(function.lineno, (function.end_lineno or 0) + 1) if function is not None else range(0)
-            covering = {test for line in lines for test in tests[line] if self._is_asked(test)}
+            # what runs on import may be seen by tests that run none of its lines
+            running = [*self.seconds] if on_import else [test for line in lines for test in tests[line]]
+            covering = {test for test in running if self._is_asked(test)}
             self.ranked[lines] = (covering, self._rank(covering, [tests[line] for line in body]))
         covering, ranked = self.ranked[lines]
         first = [*dict.fromkeys(test for test in killers if test in covering)]
@@ -185,7 +189,7 @@ class Runner:
             for test in tests:
                 rarity[test] = min(rarity.get(test, len(tests)), len(tests))
         rare = sorted(cheap, key=lambda test: rarity.get(test, 1 << 30))
-        small = sorted(cheap, key=lambda test: sum(map(len, self.lines[test].values())))
+        small = sorted(cheap, key=lambda test: sum(map(len, self.lines.get(test, {}).values())))
         other = [test for _, test in sorted(kinds, key=lambda kind: kind[0])]
         order: dict[str, None] = {}
         left = self.args.budget
@@ -199,8 +203,9 @@ class Runner:
 
 
 def _read(log: Path) -> dict[str, Any]:
+    """What is known of each fault; one that was noticed once has been noticed."""
     entries = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return {entry["id"]: entry for entry in entries}
+    return {entry["id"]: entry for entry in sorted(entries, key=lambda entry: bool(entry["by"]))}
 
 
 def _digest(*names: str) -> str:
