@@ -303,3 +303,8 @@ def test_what_rides_ahead() -> None:
     with pytest.raises(CarryError):
         reader.ahead([Ping()], {"before": [], "v": 2})
     assert not reader.trusted
+
+
+def test_a_residue_within_an_entry() -> None:
+    with pytest.raises(CarryError, match="has a residue, which stands beside them"):
+        CarryReader(GATEWAY).read([Close()], {"events": [{"as": "close", "residue": {"toy": {}}}]})

@@ -225,6 +225,8 @@ class CarryReader:
         return Append(data, state)
 
     def _as(self, said: Event, entry: JsonObject) -> Event:
+        if "residue" in entry:
+            raise CarryError("an entry of the carry's events has a residue, which stands beside them")
         changed = {k: v for k, v in entry.items() if k != "as"}
         if isinstance(changed.get("usage"), dict):
             changed["usage"] = {**members(said).get("usage", {}), **changed["usage"]}
