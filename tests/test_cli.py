@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,9 @@ def run(*args: str | Path, stdin: bytes = b"", **options: Any) -> subprocess.Com
 @contextmanager
 def running(*args: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    process = subprocess.Popen[bytes]([*COMMAND, *args], env=ENVIRONMENT, **options)
+    # a shell that starts the tests in the background has them ignore interrupts
+    interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen[bytes]([*COMMAND, *args], env=ENVIRONMENT, preexec_fn=interruptible, **options)
     try:
         yield process
     finally:
