@@ -35,8 +35,6 @@ _PAIR = rb"d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}"
 _ESCAPE = rb'\\(?:["\\/bfnrt]|(?i:u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}|' + _PAIR + rb")))"
 _TEXT_HOLE = rb"(" + _PLAIN + rb"(?:" + _ESCAPE + _PLAIN + rb")*+)"
 """Matches the inside of a JSON string. Half of a surrogate pair is left to the general way."""
-ODD = re.compile(rb"\\u|\\/|\xc2\x85|\xe2\x80[\xa8\xa9]")
-"""What the inside of a string may have in it that is written otherwise here."""
 _NUMBER_HOLE = rb"(0|[1-9][0-9]{0,17})"
 _CODEC, _MEMBER = "\x00codec", "\x00member"
 _CODEC_NAME, _MEMBER_NAME = re.compile("[a-z0-9_-]+"), re.compile("[a-z_]+")
@@ -189,7 +187,7 @@ def is_plain(codec: str, member: str) -> bool:
 
 def _canonical(bodies: list[bytes], texts: list[str]) -> list[bytes]:
     """The insides of strings as they are written here."""
-    if not ODD.search(b"".join(bodies)):
+    if not jsontext.RESPELLED.search(b"".join(bodies)):
         return bodies
     whole = jsontext.dumps(texts)
     if b'\\"' in whole:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import orjson
 
 from . import jsontext
-from .forms import DIGITS, ODD, SYNTHETIC, Form, Hot, Run, carrying, form_of, forms_of, is_plain
+from .forms import DIGITS, SYNTHETIC, Form, Hot, Run, carrying, form_of, forms_of, is_plain
 from .limits import Limits
 from .shapes import Chunk, Cursor, Framing
 
@@ -44,14 +44,10 @@ class HotReader:
 
         ``trusted``: whether carries are read.
         """
-        last = self._last
-        if last is not None and last.hot is hot and (run := self._read(last, cursor, trusted=trusted)):
-            return run
-        data, at = cursor.data, cursor.at
-        for form in forms_of(hot, self._framing):
-            if form is last or not data.startswith(form.head, at):
-                continue
-            if run := self._read(form, cursor, trusted=trusted):
+        data, at, last = cursor.data, cursor.at, self._last
+        forms = forms_of(hot, self._framing)
+        for form in (last, *forms) if last is not None and last.hot is hot else forms:
+            if data.startswith(form.head, at) and (run := self._read(form, cursor, trusted=trusted)):
                 return run
         if hot.stamp is None and (match := carrying(hot, self._framing).match(data, at)):
             codec, member = match[1].decode(), match[2].decode()
@@ -60,8 +56,6 @@ class HotReader:
         return None
 
     def _read(self, form: Form, cursor: Cursor, *, trusted: bool) -> Run | None:
-        if not cursor.data.startswith(form.head, cursor.at):
-            return None
         if form.carry and (not trusted or form.carry + DIGITS > self._carry):
             return None
         run = form.read(cursor.data, cursor.at, cursor.at + self._window)
@@ -127,7 +121,8 @@ class Lane:
 
     def _taking(self, target: Form | None, clock: Callable[[], int], left: int) -> Take:
         """A closure: this is what each event of a live stream costs."""
-        match, odd, number_first = self._source.pattern.fullmatch, ODD.search, self._source.number_first
+        match, number_first = self._source.pattern.fullmatch, self._source.number_first
+        respelled = jsontext.RESPELLED.search
         keep, keep_number, one = self._bodies.append, self._numbers.append, not self._source.mid
         head, mid, tail = (target.head, target.mid, target.tail) if target is not None else (b"", b"", b"")
         stamps = bool(mid) and target is not None and target.residue != self._source.residue
@@ -149,7 +144,7 @@ class Lane:
                 written = body
             if not body.isascii() or b"\\" in body:
                 try:
-                    if odd(body):
+                    if respelled(body):
                         written = jsontext.dumps(orjson.loads(b'"' + body + b'"'))[1:-1]
                     else:
                         body.decode("utf-8")

@@ -38,6 +38,8 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _CONTROL = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 _SEPARATORS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+RESPELLED = re.compile(rb"\\u|\\/|" + b"|".join(raw for raw, _ in _SEPARATORS))
+"""Finds what the inside of a valid JSON string may hold that is spelled otherwise here, or may be (policy 4)."""
 
 
 class Beyond(float):
@@ -143,36 +145,32 @@ def check_nesting(raw: bytes, limit: int) -> None:
 
 def dumps(value: Any) -> bytes:
     """The compact JSON text of ``value`` in UTF-8, every number and code unit as it is (policy 4)."""
+    out = _dumps(value)
+    return _exact(value).encode("utf-8") if out is None else out
+
+
+def _dumps(value: Any) -> bytes | None:
+    """As ``orjson`` writes it, with separators escaped; ``None`` where it cannot, or would change a number."""
     try:
         out = orjson.dumps(value)
     except TypeError:
-        return _exact(value).encode("utf-8")
+        return None
     if b"null" in out and _has_unreal(value):
-        return _exact(value).encode("utf-8")
-    return out if out.isascii() else escape_separators(out)
+        return None
+    return out if out.isascii() else _escape_separators(out)
 
 
-def escape_separators(out: bytes) -> bytes:
+def _escape_separators(out: bytes) -> bytes:
     """Text of JSON with the line separators that some readers split at escaped."""
     for raw, escaped in _SEPARATORS:
         out = out.replace(raw, escaped)
     return out
 
 
-def separators_in(out: bytes) -> bool:
-    """Whether text of JSON holds line separators that are to be escaped."""
-    return b"\xc2\x85" in out or b"\xe2\x80\xa8" in out or b"\xe2\x80\xa9" in out
-
-
 def dumps_strict(value: Any) -> bytes:
     """As :func:`dumps`, and strict JSON whatever the value holds (policy 6)."""
-    try:
-        out = orjson.dumps(value)
-    except TypeError:
-        return dumps(to_strict(value))
-    if b"$" in out or (b"null" in out and _has_unreal(value)):
-        return dumps(to_strict(value))
-    return out if out.isascii() else escape_separators(out)
+    out = _dumps(value)
+    return dumps(to_strict(value)) if out is None or b"$" in out else out
 
 
 def loads_strict(raw: bytes, nesting: int = NESTING) -> Any:
