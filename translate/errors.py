@@ -32,7 +32,10 @@ class TranslateError(Exception):
     ``excerpt``   the input in question, at most 200 characters
     ``expected``  what could have stood there
     ``pending``   carries that waited for a unit to ride on when the conversion ended (JSON shapes)
+    ``code``      the HTTP status that says it
     """
+
+    code: int | None = 502
 
     def __init__(self, what: str, *, expected: str | None = None, excerpt: str | None = None) -> None:
         super().__init__(what)
@@ -107,6 +110,26 @@ class UpstreamFailure(TranslateError):
         self.message = message
         self.kind = kind
         self.details = details
+
+
+class StreamTimeout(TranslateError):
+    """A stream took too long for whoever runs it.
+
+    ``phase`` names what did: a field of :class:`translate.adapters.Timeouts`, of ``seconds``.
+    """
+
+    code = 504
+
+    def __init__(self, phase: str, seconds: float) -> None:
+        super().__init__(f"the stream timed out ({phase}), after {seconds:g} s")
+        self.phase = phase
+        self.seconds = seconds
+
+
+class StreamStopped(TranslateError):
+    """Whoever runs the stream ended it before its end, as a service does that shuts down."""
+
+    code = 503
 
 
 class ToolArgumentsError(TranslateError):

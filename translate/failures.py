@@ -6,7 +6,7 @@ from .errors import ToolArgumentsError, TranslateError, UpstreamFailure
 from .events import Failure, JsonObject
 
 ENCODED_CODE = 502
-"""The code of a failure that is our own or a source's (an end without a terminal unit among them)."""
+"""The code of a failure of the source itself."""
 _PREVIEW = 200
 
 
@@ -33,5 +33,5 @@ def failure_of(error: BaseException) -> Failure:
             "raw_arguments_length": len(error.raw),
             "raw_arguments_preview": error.raw[:_PREVIEW],
         }
-        return Failure(ENCODED_CODE, message, "ToolArgumentsError", details)
-    return Failure(ENCODED_CODE, message, type(error).__name__)
+        return Failure(error.code, message, "ToolArgumentsError", details)
+    return Failure(error.code, message, type(error).__name__)

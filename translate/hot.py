@@ -170,6 +170,11 @@ class Lane:
 
         return take
 
+    @property
+    def count(self) -> int:
+        """Units that went through it."""
+        return len(self._bodies)
+
     def settle(self) -> Run | None:
         """What went through it, if anything did."""
         if not self._bodies:

@@ -42,9 +42,12 @@ class Report:
     ``predicted`` is filled before the first unit: what the target could not say of such a source. ``losses``: what
     it did not say natively, unit by unit. ``guesses`` and ``repairs``: what was assumed and what was mended.
     At most ``limit`` findings of each kind are kept; ``counts`` has the number of all by ``(list, field)``.
+    ``incidental``: whether losses that are not of content are noted, unit by unit; without them translation keeps its
+    full speed.
     """
 
     limit: int = 10_000
+    incidental: bool = True
     predicted: list[Finding] = field(default_factory=list)
     losses: list[Finding] = field(default_factory=list)
     guesses: list[Finding] = field(default_factory=list)

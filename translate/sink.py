@@ -29,7 +29,7 @@ class UnitSink:
         self._first = True
         self._unsayable = False
         self._waiting = 0
-        plain = options.report is None and loss != "raise"
+        plain = (options.report is None or not options.report.incidental) and loss != "raise"
         framing = writer.framing if plain else None
         self._hot = HotWriter(framing, loss == "carry", options.clock) if framing is not None else None
         self.out: list[Any] = []
@@ -77,7 +77,7 @@ class UnitSink:
         if options.report is None and self._loss != "raise":
             return
         for field, reason, content in losses(carry, self._name, unsayable=self._unsayable, later=later):
-            if options.report is not None:
+            if options.report is not None and (content or options.report.incidental):
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
             if content and self._loss == "raise":
                 raise LossError(f"{reason}, and loss='raise'", field=field)

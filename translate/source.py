@@ -55,8 +55,9 @@ class Source:
         self._unit = -1
         self._hot: HotReader | None = None
         self._tail: str | None = None
-        # a report names units, and where a limit is as low as a hot unit nests, every unit has to be looked at
-        self._cold = run is None or options.report is not None or options.limits.nesting < NESTS
+        # a report names what each unit loses, and where a limit is as low as a hot unit nests, each has to be looked at
+        noted = options.report is not None and options.report.incidental
+        self._cold = run is None or noted or options.limits.nesting < NESTS
 
     @property
     def ended(self) -> bool:
@@ -81,6 +82,11 @@ class Source:
             self._emit(last)
         if not self.ended:
             raise self._truncated()
+
+    @property
+    def units(self) -> int:
+        """How many units were begun."""
+        return self._unit + 1
 
     @property
     def room(self) -> int:

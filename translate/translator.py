@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from .codec import Options
 from .errors import TranslateError, TruncatedStream, UpstreamFailure
-from .events import PART_KINDS, Event, Failure, Model
+from .events import PART_KINDS, Event, Failure, Model, Ping
 from .failures import failure_of, reported
 from .forms import Run
 from .grammar import ENDED, Grammar
@@ -185,6 +185,26 @@ class Translator(Machine):
         """The source itself raised ``error``."""
         self._settle()
         return super().fail(error)
+
+    def ping(self) -> list[Any]:
+        """A keep-alive of the target, between any two units; nothing where its shape has none."""
+        if self._writing.ended:
+            return []
+        self._settle()
+        out: list[Any] = []
+        self._writing.sink.out = out
+        self._writing.encode(Ping())
+        return out
+
+    @property
+    def units(self) -> int:
+        """How many units of the source were read so far, one that raised included."""
+        return self._source.units + (self._lane.count if self._lane is not None else 0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit of the target was said."""
+        return self._writing.ended
 
     def _settle(self) -> None:
         """Leave the lane: what went through it is told to those it passed by."""

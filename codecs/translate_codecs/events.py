@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -90,6 +90,7 @@ class EventObjects:
     """The shape of event objects."""
 
     objects = True
+    media_types: Sequence[str] = ()
 
     def reader(self, limits: Limits, strict: bool) -> EventsReader:
         return EventsReader()

@@ -5,7 +5,7 @@ Readers are incremental and linear: bytes may be cut anywhere. A reader keeps at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..errors import LimitExceeded
@@ -31,6 +31,10 @@ class Frame(NamedTuple):
     pings: int = 0
     whole: bool = True
 
+
+EVENT_STREAM = ("text/event-stream",)
+JSON_LINES = ("application/x-ndjson", "application/jsonl", "application/ndjson", "application/jsonlines", "text/jsonl")
+"""No type is registered for JSON lines; these are in use."""
 
 Framing: TypeAlias = Callable[[bytes, str | None, bytes | None], bytes]
 """``(unit, event name, carry)`` → the bytes of one unit; ``unit`` and ``carry`` are JSON texts."""
@@ -117,6 +121,11 @@ class Shape(Protocol):
     @property
     def objects(self) -> bool:
         """Whether an element of the output is a Python object rather than bytes."""
+        ...
+
+    @property
+    def media_types(self) -> Sequence[str]:
+        """What HTTP calls such bytes: the first is written, all are read."""
         ...
 
     def reader(self, limits: Limits, strict: bool) -> Reader:

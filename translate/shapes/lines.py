@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import jsontext
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Cursor, Frame, Framing, octets, too_large
+from . import JSON_LINES, Chunk, Cursor, Frame, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -139,6 +139,7 @@ class Lines:
     """The shape of JSON lines."""
 
     objects = False
+    media_types: Sequence[str] = JSON_LINES
 
     def reader(self, limits: Limits, strict: bool) -> LinesReader:
         return LinesReader(limits)

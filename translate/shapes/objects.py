@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import jsontext
 from ..errors import DecodeError, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Cursor, Frame, Framing, Reader, octets, too_large
+from . import EVENT_STREAM, JSON_LINES, Chunk, Cursor, Frame, Framing, Reader, octets, too_large
 from .array import ArrayReader
 from .lines import LinesReader, RidingWriter
 from .sse import SseReader
@@ -96,6 +96,7 @@ class Objects:
     """The shape of Python objects. ``done``: the SSE end marker of the codec, for input that turns out to be SSE."""
 
     objects = True
+    media_types: Sequence[str] = (*EVENT_STREAM, *JSON_LINES)
 
     def __init__(self, done: bytes | None = None) -> None:
         self._done = done

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from .. import jsontext
 from ..errors import GrammarError, excerpt
 from ..events import JsonObject
 from ..limits import Limits
-from . import Chunk, Cursor, Frame, Framing, octets, too_large
+from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 _CARRY = b"carry "
@@ -289,6 +289,7 @@ class Sse:
     """The shape of event streams."""
 
     objects = False
+    media_types: Sequence[str] = EVENT_STREAM
 
     def __init__(self, done: bytes | None = None) -> None:
         self._done = done

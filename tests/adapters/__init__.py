@@ -1,0 +1,1 @@
+"""Tests of the adapters: the library inside services."""

@@ -1,0 +1,111 @@
+"""What the transports for httpx and httpx2 share. Both libraries have the same classes; these stand beside them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Unpack
+
+from ..loss import ErrorPolicy
+from ..registry import resolve
+from ..streams import AsyncStream, Stream
+from ..translator import Translator
+from .media import is_stream, media_type
+from .options import StreamOptions
+from .upstream import Upstream
+
+
+class AsyncBody:
+    """The body of a translated answer."""
+
+    def __init__(self, stream: AsyncStream[bytes]) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._stream
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await self._stream.aclose()
+
+
+class Body:
+    """As :class:`AsyncBody`, of a synchronous client."""
+
+    def __init__(self, stream: Stream[bytes]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._stream
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stream.close()
+
+
+class _Upstream:
+    """A response of a synchronous client, with its content encoding undone."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._response.iter_bytes())
+
+    def close(self) -> None:
+        self._response.close()
+
+
+class Transport:
+    """A transport whose answers are translated where they are streams, and untouched where not."""
+
+    library: Any
+    """The module of the library."""
+    bodies: tuple[type[AsyncBody], type[Body]]
+    """Both bodies, as classes of the library."""
+
+    def __init__(
+        self, transport: Any, src: str, dst: str, *, errors: ErrorPolicy = "encode", **options: Unpack[StreamOptions]
+    ) -> None:
+        resolve(src)
+        self._transport = transport
+        self._formats = src, dst
+        self._type = media_type(dst)
+        self._errors: ErrorPolicy = errors
+        self._options = options
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Send a request, and return the answer, translated."""
+        response = await self._transport.handle_async_request(request)
+        if not self._is_stream(response):
+            return response
+        return self._answer(response, self.bodies[0](AsyncStream(Upstream(response), self._translator())))
+
+    def handle_request(self, request: Any) -> Any:
+        """As :meth:`handle_async_request`, for a synchronous client."""
+        response = self._transport.handle_request(request)
+        if not self._is_stream(response):
+            return response
+        return self._answer(response, self.bodies[1](Stream(_Upstream(response), self._translator())))
+
+    async def aclose(self) -> None:
+        """Close the transport below."""
+        await self._transport.aclose()
+
+    def close(self) -> None:
+        """Close the transport below."""
+        self._transport.close()
+
+    def _is_stream(self, response: Any) -> bool:
+        return is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
+
+    def _translator(self) -> Translator:
+        return Translator(*self._formats, errors=self._errors, **self._options)
+
+    def _answer(self, response: Any, body: AsyncBody | Body) -> Any:
+        headers = response.headers.copy()
+        for name in ("content-length", "content-encoding"):
+            headers.pop(name, None)
+        headers["content-type"] = self._type
+        return self.library.Response(
+            response.status_code, headers=headers, stream=body, extensions=response.extensions
+        )

@@ -1,0 +1,171 @@
+"""A translated stream as an ASGI response."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any, TypeAlias, Unpack, cast
+
+from ..codec import Codec
+from ..event_json import to_json
+from ..events import Failure
+from ..failures import failure_of
+from ..jsontext import dumps
+from ..registry import resolve
+from ..translator import EventWriter
+from .media import STREAM_HEADERS, is_stream, media_type
+from .observe import Observer, Stats
+from .options import StreamOptions, Timeouts
+from .pump import Pump
+from .upstream import Source, Upstream
+
+Message: TypeAlias = MutableMapping[str, Any]
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Fields: TypeAlias = list[tuple[bytes, bytes]]
+"""The fields of a head: names in lower case."""
+
+PING = 15.0
+"""Seconds of silence after which a keep-alive is sent: proxies cut what is silent for 30 or 60."""
+
+
+class Answer:
+    """One HTTP answer on its way out. Its head is sent with the first of its body, when it is known what it is."""
+
+    def __init__(self, send: Send, status: int, fields: Fields) -> None:
+        self.status = status
+        self.fields = fields
+        self.begun = False
+        self.ended = False
+        self._send = send
+
+    async def write(self, data: bytes) -> None:
+        """Send a piece of the body."""
+        await self._begin()
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+
+    async def end(self, data: bytes = b"") -> None:
+        """Send the last piece of the body, if none was sent before."""
+        if not self.ended:
+            self.ended = True
+            await self._begin()
+            await self._send({"type": "http.response.body", "body": data, "more_body": False})
+
+    async def _begin(self) -> None:
+        if not self.begun:
+            self.begun = True
+            await self._send({"type": "http.response.start", "status": self.status, "headers": self.fields})
+
+    async def refuse(self, error: Exception, dst: str) -> None:
+        """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON."""
+        failure = failure_of(error)
+        body = failure_body(failure, resolve(dst)[0])
+        self.status = failure.code if failure.code is not None and 400 <= failure.code <= 599 else 502
+        self.fields = [(b"content-type", b"application/json"), *STREAM_HEADERS[:1]]
+        await self.end(body)
+
+
+def failure_body(failure: Failure, codec: Codec) -> bytes:
+    """A failure in a format's own words: the last JSON line of a stream that is nothing else."""
+    if "jsonl" not in codec.shapes:
+        return dumps(to_json(failure))
+    lines = EventWriter(f"{codec.name}-jsonl", loss="drop").feed(failure)
+    return bytes(b"".join(lines).splitlines()[-1])
+
+
+class StreamResponse:
+    """An ASGI application that answers with a translated stream, and owns its upstream.
+
+    ``source``    a response of httpx or httpx2 that was asked for as a stream, any asynchronous iterable, or an async
+                  callable that opens one of them: then a client that leaves before cancels the opening, too
+    ``src, dst``  formats; ``dst`` one of bytes
+    ``headers``   more of them for the head, beside those of an event stream
+    ``ping``      seconds of silence after which a keep-alive comment is sent; ``None``: never
+    ``timeouts``  see :class:`translate.adapters.Timeouts`
+    ``observer``  is told what happens
+
+    Input is read only while the server takes output. When the client leaves, the source is cancelled and closed at
+    once; it is closed in every other case, too. A source that fails before its first unit gives an HTTP status, the
+    one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later
+    ends in that unit. A response that is no stream (its status is not 200, or its type not that of ``src``) is
+    passed on as it is. Raises what is wrong with the arguments at once; other options are those of
+    :func:`translate.convert`.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        src: str,
+        dst: str,
+        *,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] = (),
+        ping: float | None = PING,
+        timeouts: Timeouts | None = None,
+        observer: Observer | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> None:
+        self._source = source
+        self._formats = src, dst
+        pairs = cast(Iterable[tuple[str, str]], headers.items() if isinstance(headers, Mapping) else headers)
+        self.added: Fields = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in pairs]
+        self._type = media_type(dst).encode()
+        self._options = options
+        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
+        self._observers = [observer] if observer is not None else []
+        resolve(src)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self.respond(receive, send)
+
+    async def respond(self, receive: Receive, send: Send) -> Stats:
+        """Answer one request, and return what became of it. Raises what has to make the server hang up."""
+        src, dst = self._formats
+        answer = Answer(send, 200, [(b"content-type", self._type), *STREAM_HEADERS, *self.added])
+
+        async def refuse(error: Exception) -> None:
+            await answer.refuse(error, dst)
+
+        def head(upstream: Upstream) -> None:
+            response = upstream.response
+            if response is None or is_stream(src, response.status_code, response.headers.get("content-type")):
+                answer.fields = self.fields(upstream, answer.fields)
+                return
+            upstream.raw = True
+            pump.passing()
+            answer.status = response.status_code
+            answer.fields = self.passed(upstream)
+
+        pump = Pump(
+            src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
+        )
+        self.running(pump)
+        try:
+            stats = await pump.pull(self._source, lambda: disconnected(receive), head)
+        except Exception:
+            if not pump.complete:
+                raise
+            stats = pump.stats
+        if stats.outcome not in ("disconnected", "cancelled"):
+            await answer.end()
+        return stats
+
+    def running(self, pump: Pump) -> None:
+        """Told of the stream before it runs."""
+
+    def fields(self, upstream: Upstream, fields: Fields) -> Fields:
+        """The head of a translated answer."""
+        return fields
+
+    def passed(self, upstream: Upstream) -> Fields:
+        """The head of an answer that is passed on as it is."""
+        wanted = (b"content-type", b"content-length", b"content-encoding", b"retry-after", b"www-authenticate")
+        raw = upstream.response.headers.raw if upstream.response is not None else ()
+        return [(name.lower(), value) for name, value in raw if name.lower() in wanted] + self.added
+
+
+async def disconnected(receive: Receive) -> None:
+    """Return when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
