@@ -16,7 +16,7 @@ from .media import STREAM_HEADERS, is_stream, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
 from .pump import Pump
-from .upstream import Source, Upstream
+from .upstream import Response, Source, Upstream
 
 Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -25,6 +25,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Fields: TypeAlias = list[tuple[bytes, bytes]]
 """The fields of a head: names in lower case."""
+
+_PASSED = (b"content-type", b"content-length", b"content-encoding", b"retry-after", b"www-authenticate")
 
 PING = 15.0
 """Seconds of silence after which a keep-alive is sent: proxies cut what is silent for 30 or 60."""
@@ -49,6 +51,8 @@ class Answer:
         """Send the last piece of the body, if none was sent before."""
         if not self.ended:
             self.ended = True
+            if data and not self.begun:
+                self.fields = [*self.fields, (b"content-length", b"%d" % len(data))]
             await self._begin()
             await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
@@ -57,12 +61,15 @@ class Answer:
             self.begun = True
             await self._send({"type": "http.response.start", "status": self.status, "headers": self.fields})
 
-    async def refuse(self, error: Exception, dst: str) -> None:
-        """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON."""
+    async def refuse(self, error: Exception, dst: str, fields: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON.
+
+        ``fields``: more of them for the head.
+        """
         failure = failure_of(error)
         body = failure_body(failure, resolve(dst)[0])
         self.status = failure.code if failure.code is not None and 400 <= failure.code <= 599 else 502
-        self.fields = [(b"content-type", b"application/json"), *STREAM_HEADERS[:1]]
+        self.fields = [(b"content-type", b"application/json"), (b"cache-control", b"no-store"), *fields]
         await self.end(body)
 
 
@@ -113,56 +120,55 @@ class StreamResponse:
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
         self._observers = [observer] if observer is not None else []
+        self.pump: Pump | None = None
+        """The stream, once it runs."""
+        self.status = 200
+        """The status that was sent, once it was."""
         resolve(src)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await self.respond(receive, send)
+        await self.respond(scope, receive, send)
 
-    async def respond(self, receive: Receive, send: Send) -> Stats:
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> Stats:
         """Answer one request, and return what became of it. Raises what has to make the server hang up."""
         src, dst = self._formats
         answer = Answer(send, 200, [(b"content-type", self._type), *STREAM_HEADERS, *self.added])
 
         async def refuse(error: Exception) -> None:
-            await answer.refuse(error, dst)
+            await answer.refuse(error, dst, self.added)
 
         def head(upstream: Upstream) -> None:
             response = upstream.response
-            if response is None or is_stream(src, response.status_code, response.headers.get("content-type")):
-                answer.fields = self.fields(upstream, answer.fields)
-                return
-            upstream.raw = True
-            pump.passing()
-            answer.status = response.status_code
-            answer.fields = self.passed(upstream)
+            stream = response is None or is_stream(src, response.status_code, response.headers.get("content-type"))
+            if response is not None and not stream:
+                upstream.raw = True
+                answer.status = response.status_code
+            if response is not None:
+                answer.fields = self.fields(response, answer.fields if stream else None)
+            if not stream or scope["method"] == "HEAD":
+                pump.passing()
 
-        pump = Pump(
+        pump = self.pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
         )
-        self.running(pump)
         try:
             stats = await pump.pull(self._source, lambda: disconnected(receive), head)
         except Exception:
             if not pump.complete:
                 raise
             stats = pump.stats
+        finally:
+            self.status = answer.status
         if stats.outcome not in ("disconnected", "cancelled"):
             await answer.end()
         return stats
 
-    def running(self, pump: Pump) -> None:
-        """Told of the stream before it runs."""
-
-    def fields(self, upstream: Upstream, fields: Fields) -> Fields:
-        """The head of a translated answer."""
-        return fields
-
-    def passed(self, upstream: Upstream) -> Fields:
-        """The head of an answer that is passed on as it is."""
-        wanted = (b"content-type", b"content-length", b"content-encoding", b"retry-after", b"www-authenticate")
-        raw = upstream.response.headers.raw if upstream.response is not None else ()
-        return [(name.lower(), value) for name, value in raw if name.lower() in wanted] + self.added
+    def fields(self, response: Response, stream: Fields | None) -> Fields:
+        """The head of an answer made of ``response``. ``stream``: that of a translated one; ``None``: it passes."""
+        if stream is not None:
+            return stream
+        return [(name.lower(), value) for name, value in response.headers.raw if name.lower() in _PASSED] + self.added
 
 
 async def disconnected(receive: Receive) -> None:

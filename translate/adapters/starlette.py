@@ -31,6 +31,6 @@ class StreamResponse(asgi.StreamResponse, Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         self.added = [(name.lower(), value) for name, value in self.raw_headers]
-        await self.respond(receive, send)
+        await self.respond(scope, receive, send)
         if self.background is not None:
             await self.background()

@@ -37,7 +37,7 @@ def convert(args: Namespace) -> Status:
             loss=args.loss,
             errors=args.errors,
             strict=args.strict,
-            limits=_limits(args),
+            limits=limits_of(args),
             report=report,
         )
         with stream:
@@ -54,7 +54,7 @@ def check(args: Namespace) -> Status:
     """Print what is wrong with a stream, a finding a line."""
     src = readable(args.src)
     with Input(args.file) as source, Output(STANDARD) as target:
-        findings = translate.check(source, src, limits=_limits(args))
+        findings = translate.check(source, src, limits=limits_of(args))
         for finding in findings:
             where = "stream" if finding.unit is None else f"unit {finding.unit}"
             about = f"{finding.field}: " if finding.field else ""
@@ -66,7 +66,7 @@ def assemble(args: Namespace) -> Status:
     """Print the message that a stream adds up to, as JSON."""
     src, dst = readable(args.src), assembling(args.dst)
     with Input(args.file) as source, Output(STANDARD) as target:
-        message = translate.assemble(source, src, dst, strict=args.strict, limits=_limits(args))
+        message = translate.assemble(source, src, dst, strict=args.strict, limits=limits_of(args))
         target.write(jsontext.dumps(_plain(message)) + b"\n")
     return Status.FINE
 
@@ -91,7 +91,8 @@ def formats(args: Namespace) -> Status:
     return Status.FINE
 
 
-def _limits(args: Namespace) -> Limits:
+def limits_of(args: Namespace) -> Limits:
+    """The limits that were asked for."""
     given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}
     return Limits(**{name: value for name, value in given.items() if value is not None})
 

@@ -11,6 +11,7 @@ from translate import Limits, Model, __version__
 from . import _commands
 from ._conformance import conformance as run_conformance
 from ._files import STANDARD
+from ._serve import serve as run_serve
 from ._status import STATUSES, Status, one_line
 
 PROGRAM = "translate-streams"
@@ -35,6 +36,7 @@ examples:
   translate-streams check turn.sse --from unievent
   translate-streams assemble turn.sse --from unievent --to gateway
   translate-streams formats
+  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
   translate-streams conformance
 
 """
@@ -56,6 +58,32 @@ _FORMATS = """\
 Lists all formats, those of installed codecs included, and what each has native
 words for. What it has none for travels in the carry.
 """
+_SERVE = """\
+Forwards requests to an upstream and translates the streams that it answers with;
+all else passes as it is. Serves /healthz, /readyz and /metrics itself. SIGTERM or
+SIGINT drains: running streams may end, new ones are refused; a second signal ends
+at once. Logs what became of each request on standard error, never what it held.
+"""
+_SERVE_EXAMPLES = """\
+example:
+  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
+
+"""
+_SERVE_WAITS = (
+    ("ping", 15.0, "silence after which a keep-alive is sent"),
+    ("first", 600.0, "from the request to the first unit"),
+    ("idle", 300.0, "until the upstream says more"),
+    ("total", 0.0, "from the request to the end"),
+    ("write", 60.0, "until the client has taken a piece of the answer"),
+    ("connect", 10.0, "until the upstream takes a connection"),
+    ("body", 60.0, "until a request has arrived whole"),
+    ("grace", 30.0, "for running streams to end, after a signal"),
+)
+_SERVE_LIMITS = (
+    ("concurrent", 1000, "requests at once"),
+    ("body", 32 * 1024 * 1024, "bytes of a request's body"),
+    ("head", 32 * 1024, "bytes of a request's header fields"),
+)
 _CONFORMANCE = """\
 Runs the conformance vectors, conversions with their results as data, and prints
 those that differ: in this library, with the input cut in every way, or in a
@@ -97,13 +125,7 @@ def build_parser() -> ArgumentParser:
     convert.add_argument(
         "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
     )
-    convert.add_argument(
-        "--loss",
-        choices=("carry", "drop", "raise"),
-        default="carry",
-        help="what the target cannot say: travels beside in the carry (the default), is left out, or, where the "
-        "message would lose content, stops the conversion before that",
-    )
+    _add_loss(convert)
     convert.add_argument(
         "--errors",
         choices=("raise", "encode"),
@@ -112,13 +134,7 @@ def build_parser() -> ArgumentParser:
         "the target format",
     )
     _add_strictness(convert)
-    convert.add_argument(
-        "--model",
-        type=_model,
-        metavar="MODEL",
-        help="who answers, for targets that say it where the source does not: a name, or pairs such as "
-        f"{','.join(f'{name}=...' for name in _MODEL_FIELDS)}",
-    )
+    _add_model(convert)
     convert.add_argument(
         "--clock",
         type=_count,
@@ -152,6 +168,12 @@ def build_parser() -> ArgumentParser:
     formats.set_defaults(run=_commands.formats)
     formats.add_argument("--json", action="store_true", help="as JSON")
 
+    serve = commands.add_parser(
+        "serve", help="translate between clients and an upstream", description=_SERVE, epilog=_SERVE_EXAMPLES + STATUSES
+    )
+    serve.set_defaults(run=run_serve)
+    _add_serve(serve)
+
     conformance = commands.add_parser(
         "conformance",
         help="run the conformance vectors",
@@ -168,6 +190,56 @@ def build_parser() -> ArgumentParser:
         "program", nargs="*", metavar="PROGRAM", help="the program and its arguments (default: this library)"
     )
     return parser
+
+
+def _add_serve(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--upstream", metavar="URL", required=True, help="http(s)://host[:port][/path]; all requests go below that path"
+    )
+    parser.add_argument(
+        "--from", dest="src", metavar="FORMAT", required=True, help="the format that the upstream streams"
+    )
+    parser.add_argument("--to", dest="dst", metavar="FORMAT", required=True, help="the format that clients read")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
+    )
+    parser.add_argument(
+        "--port", type=_count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
+    )
+    _add_loss(parser)
+    _add_strictness(parser)
+    _add_model(parser)
+    waits = parser.add_argument_group("seconds; 0: for ever, or never")
+    for name, default, about in _SERVE_WAITS:
+        waits.add_argument(
+            f"--{name}", type=_seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
+        )
+    group = parser.add_argument_group("limits on requests")
+    for name, default, about in _SERVE_LIMITS:
+        group.add_argument(
+            f"--max-{name}", type=_count, metavar="N", default=default, help=f"{about}; default: {default:,}"
+        )
+    _add_limits(parser)
+
+
+def _add_loss(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--loss",
+        choices=("carry", "drop", "raise"),
+        default="carry",
+        help="what the target cannot say: travels beside in the carry (the default), is left out, or, where the "
+        "message would lose content, stops the conversion before that",
+    )
+
+
+def _add_model(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        type=_model,
+        metavar="MODEL",
+        help="who answers, for targets that say it where the source does not: a name, or pairs such as "
+        f"{','.join(f'{name}=...' for name in _MODEL_FIELDS)}",
+    )
 
 
 def _add_input(parser: ArgumentParser) -> None:
@@ -213,6 +285,17 @@ def _count(text: str) -> int:
         number = -1
     if number < 0:
         raise ArgumentTypeError(f"{text!r} is no whole number from 0")
+    return number
+
+
+def _seconds(text: str) -> float:
+    """A length of time."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 1e9:
+        raise ArgumentTypeError(f"{text!r} is no number of seconds")
     return number
 
 

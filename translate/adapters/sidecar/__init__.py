@@ -1,0 +1,6 @@
+"""A service of its own between clients and an upstream. Needs ``pip install "translate-streams[serve]"``."""
+
+from .app import Settings, Sidecar
+from .server import serve
+
+__all__ = ["Settings", "Sidecar", "serve"]

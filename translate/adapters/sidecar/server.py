@@ -1,0 +1,101 @@
+"""The sidecar on uvicorn: its sockets and its signals."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from ..observe import Observer
+from .app import Settings, Sidecar
+
+_log = logging.getLogger("translate.sidecar")
+
+
+_SAME = 1.0
+"""Seconds in which a signal that comes again is the same one: a process and its group are often both sent it."""
+
+
+class _Server(uvicorn.Server):
+    """Stops in steps: a signal drains, and the listener goes on to say so; a second ends all streams in a failure, a
+    third the process.
+    """
+
+    def __init__(self, config: uvicorn.Config, sidecar: Sidecar, grace: float) -> None:
+        super().__init__(config)
+        self._sidecar = sidecar
+        self._grace = grace
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._drain: asyncio.Task[None] | None = None
+        self._signals = 0
+        self._last = -_SAME
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal came."""
+        now, last = time.monotonic(), self._last
+        self._last = now
+        self._signals += now - last >= _SAME
+        if self._loop is None or self._signals > 2:
+            self.should_exit = self.force_exit = True
+        else:
+            self._loop.call_soon_threadsafe(self._sidecar.hurry if self._signals == 2 else self._begin_drain)
+
+    def _begin_drain(self) -> None:
+        if self._drain is None:
+            self._drain = asyncio.ensure_future(self._drained())
+
+    async def _drained(self) -> None:
+        _log.info("draining, for %g s at most", self._grace)
+        await self._sidecar.drain(self._grace)
+        self.should_exit = True
+
+
+def serve(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080, grace: float = 30.0) -> None:
+    """Serve until SIGTERM or SIGINT, then drain: streams may end within ``grace`` seconds. A second signal ends them.
+
+    ``port`` 0 is one that the system chooses; the log says which. Metrics are there if ``prometheus-client`` is.
+    Raises ``OSError`` where the address cannot be had.
+    """
+    with socket.create_server((host, port), family=_family(host), backlog=2048) as listener:
+        observer, exposition = _metrics()
+        sidecar = Sidecar(settings, observer, exposition)
+        config = uvicorn.Config(
+            sidecar,
+            # it alone tells targets that name a host from those that do not, and it refuses unclear framing
+            http="h11",
+            h11_max_incomplete_event_size=settings.max_head * 2,
+            ws="none",
+            lifespan="on",
+            access_log=False,
+            server_header=False,
+            log_config=None,
+            log_level="warning",
+            proxy_headers=False,
+            timeout_graceful_shutdown=5,
+        )
+        bound = listener.getsockname()
+        _log.info("listening on http://%s:%d", f"[{bound[0]}]" if ":" in bound[0] else bound[0], bound[1])
+        _Server(config, sidecar, grace).run(sockets=[listener])
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _metrics() -> tuple[Observer | None, Callable[[], tuple[bytes, str]] | None]:
+    try:
+        from ..prometheus import PrometheusObserver
+    except ImportError:
+        return None, None
+    observer = PrometheusObserver()
+    return observer, observer.exposition

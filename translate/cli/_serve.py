@@ -1,0 +1,45 @@
+"""The command that runs the sidecar."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from argparse import Namespace
+
+from ._commands import limits_of
+from ._formats import readable, writable
+from ._status import InputError, Status, UsageError
+
+
+def serve(args: Namespace) -> Status:
+    """Serve until a signal ends it."""
+    src, dst = readable(args.src), writable(args.dst)
+    try:
+        # what no other command needs
+        from translate.adapters import StreamOptions, Timeouts
+        from translate.adapters.sidecar import Settings
+        from translate.adapters.sidecar import serve as run
+    except ImportError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'translate-streams[serve]'") from None
+    try:
+        settings = Settings(
+            args.upstream,
+            src,
+            dst,
+            max_concurrent=args.max_concurrent,
+            max_body=args.max_body,
+            max_head=args.max_head,
+            body_timeout=args.body or None,
+            connect_timeout=args.connect or None,
+            ping=args.ping or None,
+            timeouts=Timeouts(args.first or None, args.idle or None, args.total or None, args.write or None),
+            options=StreamOptions(loss=args.loss, strict=args.strict, model=args.model, limits=limits_of(args)),
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        run(settings, host=args.host, port=args.port, grace=args.grace)
+    except (OSError, OverflowError) as error:
+        raise InputError(f"cannot listen on {args.host} port {args.port}: {error}") from None
+    return Status.FINE
