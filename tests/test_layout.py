@@ -1,6 +1,7 @@
 """How the project is laid out, and what its wheel holds."""
 
 import ast
+import os
 import subprocess
 import sys
 import tarfile
@@ -147,3 +148,13 @@ def test_the_sdist_holds_what_it_takes_to_build_and_test(tmp_path: Path) -> None
 
 def test_the_public_interface_is_as_it_was_decided_on() -> None:
     assert public_api() == PINNED.read_text(encoding="utf-8"), "`python -m tests.public_api` writes it anew"
+
+
+def test_adapters_import_nothing_but_the_core() -> None:
+    others = "httpx httpx2 starlette fastapi uvicorn prometheus_client opentelemetry trio"
+    code = f"import sys, translate.adapters, translate.cli; print(*sorted(sys.modules.keys() & set({others.split()!r})))"
+    path = os.pathsep.join([str(ROOT), str(ROOT / "codecs")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == b""
