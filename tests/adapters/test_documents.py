@@ -13,10 +13,8 @@ import pytest
 from tests.peers.serving import PATIENCE, Reply, serving
 from translate import convert
 
-for module in ("httpx2", "starlette", "fastapi.sse"):
-    pytest.importorskip(module, reason=f"{module} is not installed: pip install -e '.[adapters]'")
-
-import httpx2
+httpx2: Any = pytest.importorskip("httpx2", reason="httpx2 is not installed: pip install -e '.[adapters]'")
+pytest.importorskip("fastapi.sse", reason="fastapi is not installed: pip install -e '.[adapters]'")
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
@@ -54,7 +52,7 @@ def after(spaces: list[dict[str, Any]], marker: str) -> dict[str, Any]:
     return found
 
 
-async def asked(app: Any, method: str, path: str, **fields: str) -> httpx2.Response:
+async def asked(app: Any, method: str, path: str, **fields: str) -> Any:
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://service", timeout=PATIENCE) as client:
         return await client.request(method, path, headers=fields)
