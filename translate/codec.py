@@ -271,6 +271,12 @@ class Codec(ABC):
     def encoder(self, sink: Sink, options: Options) -> Encoder:
         """An encoder for one stream."""
 
+    def is_terminal(self, unit: JsonObject) -> bool:
+        """Whether a unit ends a stream wherever it stands: where logs of many streams hold a broken one, the next begins
+        after it. Without an answer, all that follows a broken stream is part of it.
+        """
+        return False
+
     def sayable(self, event: Event) -> bool:
         """Whether the format has native words for a ``Start``, a ``Handover``, or a part so opened."""
         if type(event) is Open:

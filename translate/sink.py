@@ -33,6 +33,8 @@ class UnitSink:
         framing = writer.framing if plain else None
         self._hot = HotWriter(framing, loss == "carry", options.clock) if framing is not None else None
         self.out: list[Any] = []
+        self.units = 0
+        """Units that were written."""
 
     @property
     def pending(self) -> list[JsonObject]:
@@ -65,6 +67,7 @@ class UnitSink:
                     self._first = False
         self._writer.write(unit, name, carry, self.out)
         if unit is not None:
+            self.units += 1
             self._waiting = 0
         elif carry and self._writer.pending:
             # together they will be one carry
@@ -90,11 +93,13 @@ class UnitSink:
         form = self._hot.form(unit, run, first=self._first)
         if form is not None:
             self.out.append(self._hot.write(form, run))
+            self.units += len(run.texts)
             encoder.grow(run.text)
         return form
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         """One unit that says all that is meant."""
+        self.units += 1
         self._writer.write(unit, name, None, self.out)
 
     def ping(self) -> None:

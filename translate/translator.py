@@ -202,6 +202,12 @@ class Translator(Machine):
         return self._source.units + (self._lane.count if self._lane is not None else 0)
 
     @property
+    def units_written(self) -> int:
+        """How many units of the target were written so far."""
+        lane = self._lane
+        return self._writing.sink.units + (lane.count if lane is not None and not lane.silent else 0)
+
+    @property
     def ended(self) -> bool:
         """Whether the terminal unit of the target was said."""
         return self._writing.ended

@@ -74,6 +74,7 @@ class Writing:
             self.run(run)
         else:
             self._encoder.grow(run.text)
+            self.sink.units += len(run.texts)
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""

@@ -114,6 +114,9 @@ class Events(Codec):
     def encoder(self, sink: Sink, options: Options) -> EventsEncoder:
         return EventsEncoder(self, sink, options)
 
+    def is_terminal(self, unit: JsonObject) -> bool:
+        return unit.get("event") in ("finish", "failure")
+
     def models(self) -> Mapping[str, type[BaseModel]]:
         return event_models.MODELS
 

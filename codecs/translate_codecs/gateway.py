@@ -487,6 +487,10 @@ class Gateway(Codec):
     def encoder(self, sink: Sink, options: Options) -> GatewayEncoder:
         return GatewayEncoder(self, sink, options)
 
+    def is_terminal(self, unit: JsonObject) -> bool:
+        value = unit.get("value")
+        return unit.get("success") is False or (isinstance(value, dict) and value.get("type") == "stop")
+
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":
             return event.id is not None and event.name is not None

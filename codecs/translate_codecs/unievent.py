@@ -494,6 +494,9 @@ class UniEvent(Codec):
     def encoder(self, sink: Sink, options: Options) -> UniEventEncoder:
         return UniEventEncoder(self, sink, options)
 
+    def is_terminal(self, unit: JsonObject) -> bool:
+        return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
+
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":
             return bool(event.name and event.id)

@@ -1,0 +1,210 @@
+"""Files that hold streams end to end: one, or several that follow one another with nothing between them.
+
+1. A stream ends with its terminal unit, and the end marker of its format where it has one. The unit after it begins the
+   next. The translator itself finds the place: it refuses a unit after the terminal one, and says where that begins.
+2. A stream that is broken is rejected whole: up to its own terminal unit, which is looked for unit by unit.
+3. A stream that was cut off without a terminal unit cannot be told from the one that follows it, unless the format
+   marks beginnings: such files should hold a stream each, or records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from .. import jsontext
+from ..errors import GrammarError, TranslateError, UpstreamFailure
+from ..registry import resolve
+from .layout import Counts, Settings
+from .places import CHUNK
+from .stream import Reject, broken, count, report_for, translator, verify
+
+_SPOOL = 16 * CHUNK
+
+
+class Spool:
+    """Bytes that were written, to be read again; many of them are on disk."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        self._file.write(data)
+        self.size += len(data)
+
+    def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """The bytes from ``start`` to ``end``."""
+        left = (self.size if end is None else end) - start
+        self._file.seek(start)
+        while left > 0 and (data := self._file.read(min(left, CHUNK))):
+            yield data
+            left -= len(data)
+        self._file.seek(0, 2)
+
+    def close(self) -> None:
+        """Give up what it holds."""
+        self._file.close()
+
+
+class _Part:
+    """The beginning of a spool."""
+
+    def __init__(self, spool: Spool, end: int) -> None:
+        self._spool = spool
+        self._end = end
+
+    def pieces(self) -> Iterator[bytes]:
+        return self._spool.pieces(0, self._end)
+
+
+class EndToEnd:
+    """Converts streams that follow one another: :meth:`feed` pieces of the file, then :meth:`close` once."""
+
+    def __init__(
+        self, settings: Settings, counts: Counts, write: Callable[[bytes], Any], reject: Callable[[Reject], None]
+    ) -> None:
+        self._settings = settings
+        self._counts = counts
+        self._write = write
+        self._reject = reject
+        self._offset = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._report = report_for(self._settings)
+        self._translator = translator(self._settings, self._report)
+        self._raw, self._out = Spool(), Spool()
+        self._error: Exception | None = None
+        self._scan: _Scan | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of the file."""
+        while data:
+            data = self._step(data)
+
+    def close(self) -> None:
+        """The file ended."""
+        if self._scan is None and self._error is None and not self._complete:
+            if not self._translator.units and not self._holds_something():
+                self._drop()
+                return
+            self._take(self._translator.close)
+        if self._complete and self._error is None:
+            self._commit(self._raw.size)
+        else:
+            self._give_up(self._raw.size)
+        self._drop()
+
+    def _holds_something(self) -> bool:
+        """Whether anything but white space and comments came."""
+        text = b"".join(self._raw.pieces(0, CHUNK)).removeprefix(b"\xef\xbb\xbf")
+        return any(line.strip() and not line.startswith(b":") for line in text.splitlines())
+
+    def _drop(self) -> None:
+        self._raw.close()
+        self._out.close()
+
+    @property
+    def _complete(self) -> bool:
+        failure = self._translator.failure
+        return self._translator.ended and (failure is None or isinstance(failure, UpstreamFailure))
+
+    def _step(self, data: bytes) -> bytes:
+        """Take bytes of the current stream; those that are of the next one come back."""
+        self._raw.write(data)
+        if self._scan is not None:
+            return self._skipped(self._scan.feed(data))
+        self._take(lambda: self._translator.feed(data))
+        if self._error is None:
+            return b""
+        offset = getattr(self._error, "offset", None)
+        if self._complete and offset:
+            rest = b"".join(self._raw.pieces(offset))
+            units = getattr(self._error, "unit", None)
+            self._error = None
+            self._commit(offset, units)
+            self._begin()
+            return rest
+        self._scan = _Scan(self._settings)
+        for piece in self._raw.pieces():
+            end = self._scan.feed(piece)
+            if end is not None:
+                return self._skipped(end)
+        return b""
+
+    def _take(self, step: Callable[[], list[Any]]) -> None:
+        try:
+            for piece in step():
+                self._out.write(piece)
+            self._error = broken(self._translator)
+        except TranslateError as error:
+            self._error = error
+
+    def _skipped(self, end: int | None) -> bytes:
+        """The broken stream ends at ``end``, or not yet."""
+        if end is None:
+            return b""
+        rest = b"".join(self._raw.pieces(end))
+        self._give_up(end)
+        self._begin()
+        return rest
+
+    def _commit(self, end: int, units: int | None = None) -> None:
+        """The stream is whole: write what it became."""
+        self._counts.streams_in += 1
+        try:
+            if self._settings.verify:
+                verify(self._settings, self._raw.pieces(0, end), self._out.pieces())
+        except TranslateError as error:
+            self._counts.rejected += 1
+            self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
+        else:
+            for piece in self._out.pieces():
+                self._write(piece)
+            count(self._counts, self._translator, self._report, units)
+        self._offset += end
+        self._drop()
+
+    def _give_up(self, end: int) -> None:
+        self._counts.streams_in += 1
+        self._counts.rejected += 1
+        error = self._error or GrammarError("the stream is broken")
+        self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
+        self._offset += end
+        self._drop()
+
+
+class _Scan:
+    """Looks for the end of a stream that is broken: its terminal unit, and what is not yet a unit after it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._codec, shape = resolve(settings.src)
+        self._reader = shape.reader(settings.limits, False)
+        self._over = self._lost = False
+
+    def feed(self, data: bytes) -> int | None:
+        """The offset at which the next stream begins, once that is known."""
+        if self._lost:
+            return None
+        try:
+            for frame in self._reader.feed(data):
+                if frame.data is None:
+                    continue
+                if self._over:
+                    return frame.offset
+                self._over = self._terminal(frame.data)
+        except TranslateError as error:
+            if self._over and error.offset is not None:
+                return error.offset
+            self._lost = True
+        return None
+
+    def _terminal(self, unit: Any) -> bool:
+        try:
+            found = jsontext.loads(unit) if isinstance(unit, bytes) else unit
+        except TranslateError:
+            return False
+        return isinstance(found, dict) and self._codec.is_terminal(found)

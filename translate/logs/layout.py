@@ -1,0 +1,113 @@
+"""How logs hold streams, and what is made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ..limits import Limits
+from ..loss import LossPolicy
+from ..translator import ModelOption
+
+Container: TypeAlias = Literal["streams", "lines", "parquet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file holds streams.
+
+    ``container``  ``"streams"``: one stream, or several end to end; ``"lines"``: JSON lines, a record each;
+                   ``"parquet"``: rows with the same columns
+    ``field``      of records: the member (or column) with the stream, or one unit of it. Members of members are named
+                   with dots between them
+    ``units``      whether a record holds one unit rather than a stream
+    ``id``         with ``units``: the member that says which stream a unit belongs to; else, if given, for reports
+    ``order``      with ``units``: the member that says where in its stream it stands
+    ``gaps``       with ``units``: whether integers of the order may leave some out, as time stamps do; else a stream
+                   whose order has gaps lacks units, and is rejected
+    """
+
+    container: Container = "streams"
+    field: str = "stream"
+    units: bool = False
+    id: str | None = None
+    order: str | None = None
+    gaps: bool = False
+
+    def __post_init__(self) -> None:
+        if self.units and (self.id is None or self.order is None or self.container == "streams"):
+            raise ValueError("records of units need a container of records, an id and an order")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What each stream is converted with: see :func:`translate.convert`.
+
+    ``clock`` is a number of milliseconds, the same for all units: the same input gives the same output. ``verify``:
+    each stream is converted back, and must be what it was.
+    """
+
+    src: str
+    dst: str
+    loss: LossPolicy = "carry"
+    strict: bool = True
+    model: ModelOption | None = None
+    limits: Limits = field(default_factory=Limits)
+    clock: int = 0
+    verify: bool = False
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of streams. ``streams_in`` is counted as they are read, the others as they end."""
+
+    streams_in: int = 0
+    converted: int = 0
+    rejected: int = 0
+    records_in: int = 0
+    records_rejected: int = 0
+    units_in: int = 0
+    units_out: int = 0
+    losses: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Counts) -> None:
+        """Add those of another input."""
+        for name in ("streams_in", "converted", "rejected", "records_in", "records_rejected", "units_in", "units_out"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.losses.update(other.losses)
+
+    def fault(self) -> str | None:
+        """What does not add up; ``None`` where all does."""
+        if self.streams_in != self.converted + self.rejected:
+            return f"{self.streams_in} streams came in, and {self.converted} + {self.rejected} were accounted for"
+        return None
+
+    def as_json(self) -> dict[str, Any]:
+        """As members of an object."""
+        return {**asdict(self), "losses": dict(self.losses)}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Counts:
+        """Back from :meth:`as_json`."""
+        return cls(**{**said, "losses": Counter(said["losses"])})
+
+
+def get(record: Any, path: str) -> Any:
+    """The member of a record at a path of names with dots between them. Raises ``KeyError``."""
+    if isinstance(record, dict) and path in record:
+        return record[path]
+    for name in path.split("."):
+        if not isinstance(record, dict):
+            raise KeyError(path)
+        record = record[name]
+    return record
+
+
+def put(record: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """A record with another value at a path that it has; the rest is shared."""
+    if path in record:
+        return {**record, path: value}
+    name, _, rest = path.partition(".")
+    return {**record, name: put(record[name], rest, value)}

@@ -1,0 +1,167 @@
+"""What a log is, told by its beginning: its format, and how it holds streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .. import jsontext
+from ..errors import TranslateError
+from ..events import Foreign, Ping
+from ..limits import Limits
+from ..registry import formats, resolve
+from ..translator import EventReader
+from .layout import Layout, get
+from .places import Place, lines, reading
+
+_HEAD = 1 << 20
+_RECORDS = 50
+_DEPTH = 3
+_IDS = ("stream_id", "request_id", "response_id", "session_id", "conversation_id", "trace_id", "id", "stream")
+_ORDERS = ("order", "seq", "sequence", "index", "position", "n", "i")
+
+
+class NotRecognised(Exception):
+    """A log is none that is known, or cannot be told without being told more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a log is."""
+
+    format: str
+    layout: Layout
+
+    def __str__(self) -> str:
+        layout = self.layout
+        match layout.container:
+            case "streams":
+                return f"{self.format}, streams end to end"
+            case container:
+                what = "rows" if container == "parquet" else "JSON lines"
+                if not layout.units:
+                    return f"{self.format}, {what} with a stream each in {layout.field!r}"
+                place = f"in {layout.field!r}, by {layout.id!r} and {layout.order!r}"
+                return f"{self.format}, {what} with a unit each {place}"
+
+
+def recognise(place: Place, layout: Layout | None = None) -> Found:
+    """What an input is. ``layout``: how it holds streams, where that is known; only the format is looked for then.
+
+    Raises :class:`NotRecognised`, and what reading raises.
+    """
+    if layout is not None and layout.container != "streams":
+        records = list(_parquet(place) if layout.container == "parquet" else _lines(place))
+        return Found(_format([get(record, layout.field) for record in records[:1]]), layout)
+    with reading(place) as file:
+        head = file.read(_HEAD)
+    if head.startswith(b"PAR1"):
+        return _of_records(list(_parquet(place)), "parquet")
+    format = _of_bytes(head)
+    if format is not None:
+        return Found(format, Layout())
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return _of_records(list(_lines(place)), "lines")
+    raise NotRecognised(f"{place.path} is no log of a known format; known are {', '.join(formats())}")
+
+
+def _lines(place: Place) -> Iterator[dict[str, Any]]:
+    with reading(place) as file:
+        for (_, line), _ in zip(lines(file), range(_RECORDS), strict=False):
+            try:
+                record = jsontext.loads(line)
+            except TranslateError:
+                continue
+            if isinstance(record, dict):
+                yield record
+
+
+def _parquet(place: Place) -> Iterator[dict[str, Any]]:
+    from .parquet import first_rows
+
+    return first_rows(place, _RECORDS)
+
+
+def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
+    for path in _members(records[0]) if records else ():
+        values = [value for record in records if (value := _optional(record, path)) is not None]
+        format = _try(values[0]) if values else None
+        if format is None:
+            continue
+        if any(_length(value, format) != 1 for value in values):
+            return Found(format, Layout(container, path, id=_named(records[0], _IDS)))
+        id, order = _named(records[0], _IDS), _named(records[0], _ORDERS)
+        if id is None or order is None:
+            raise NotRecognised(f"records with a unit each in {path!r}: name the fields of their streams and their order")
+        return Found(format, Layout(container, path, units=True, id=id, order=order))
+    raise NotRecognised("the records hold no stream of a known format")
+
+
+def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterator[str]:
+    """The paths of all members, the deeper ones last."""
+    yield from (f"{ahead}{name}" for name in record)
+    if depth < _DEPTH:
+        for name, value in record.items():
+            if isinstance(value, dict):
+                yield from _members(value, f"{ahead}{name}.", depth + 1)
+
+
+def _optional(record: dict[str, Any], path: str) -> Any:
+    try:
+        return get(record, path)
+    except KeyError:
+        return None
+
+
+def _named(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if isinstance(record.get(name), (str, int))), None)
+
+
+def _format(values: list[Any]) -> str:
+    format = _try(values[0]) if values else None
+    if format is None:
+        raise NotRecognised("the records hold no stream of a known format")
+    return format
+
+
+def _try(value: Any) -> str | None:
+    """The format of a stream or a unit."""
+    if isinstance(value, str):
+        return _of_bytes(value.encode("utf-8", "surrogatepass") + b"\n\n")
+    units = value if isinstance(value, list) else [value]
+    if not units or not isinstance(units[0], dict):
+        return None
+    return next((name for name in formats() if _objects(name) and _reads(name, units[0])), None)
+
+
+def _of_bytes(head: bytes) -> str | None:
+    # formats that tell their shape themselves come last
+    names = sorted(formats(), key=_objects)
+    return next((name for name in names if _reads(name, head)), None)
+
+
+def _objects(name: str) -> bool:
+    return resolve(name)[1].objects
+
+
+def _reads(format: str, head: Any) -> bool:
+    """Whether the first unit is one of the format, and says something in it."""
+    reader = EventReader(format)
+    try:
+        events = reader.feed(head)
+    except Exception:
+        # shapes of objects refuse what they are not made for in their own ways
+        return False
+    return any(type(event) not in (Foreign, Ping) for event in events)
+
+
+def _length(value: Any, format: str) -> int:
+    """How many units a value holds."""
+    if not isinstance(value, str):
+        return len(value) if isinstance(value, list) else 1
+    reader = resolve(format)[1].reader(Limits(), False)
+    try:
+        return sum(frame.data is not None for frame in reader.feed(value + "\n\n"))
+    except TranslateError:
+        return 0

@@ -1,0 +1,123 @@
+"""JSON lines of records: a record holds a stream, or one unit of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from .. import jsontext
+from ..errors import DecodeError, TranslateError
+from .grouping import Group, Grouping, Row
+from .layout import Counts, Layout, Settings, get, put
+from .stream import Reject, Whole, whole
+from .units import convert_units
+
+Lines = Iterable[tuple[int, bytes]]
+"""Offset and bytes of each line."""
+
+
+def convert_streams(
+    lines: Lines, layout: Layout, settings: Settings, counts: Counts, reject: Callable[[Reject], None]
+) -> Iterator[bytes]:
+    """Records that hold a stream each: the lines they become. A stream that is broken is rejected with its record."""
+    for offset, line in lines:
+        if not line.strip():
+            continue
+        counts.streams_in += 1
+        counts.records_in += 1
+        stream: Any = None
+        try:
+            record = _record(line)
+            stream = _optional(record, layout.id)
+            content = _content(record, layout.field)
+            done = put(record, layout.field, whole(content, settings, counts))
+        except TranslateError as error:
+            counts.rejected += 1
+            counts.records_rejected += 1
+            reject(Reject(error, Whole(line), {"offset": offset}, stream))
+        else:
+            yield jsontext.dumps(done) + b"\n"
+
+
+def convert_units_of(
+    lines: Lines,
+    layout: Layout,
+    settings: Settings,
+    counts: Counts,
+    reject: Callable[[Reject], None],
+    grouping: Grouping,
+) -> Iterator[bytes]:
+    """Records that hold a unit each, of streams in any order: the lines they become, stream by stream."""
+    for offset, line in lines:
+        if not line.strip():
+            continue
+        counts.records_in += 1
+        try:
+            record = _record(line)
+            grouping.add(Row(*_key(record, layout), offset, line))
+        except TranslateError as error:
+            # it belongs to no stream that is known
+            counts.streams_in += 1
+            counts.rejected += 1
+            counts.records_rejected += 1
+            reject(Reject(error, Whole(line), {"offset": offset}))
+    for group in grouping.groups():
+        yield from _group(group, layout, settings, counts, reject)
+
+
+def _group(
+    group: Group, layout: Layout, settings: Settings, counts: Counts, reject: Callable[[Reject], None]
+) -> Iterator[bytes]:
+    counts.streams_in += 1
+    try:
+        rows = group.in_order(gaps=layout.gaps)
+        records = [_record(row.payload) for row in rows]
+        done = convert_units([_content(record, layout.field) for record in records], settings, counts)
+    except TranslateError as error:
+        counts.rejected += 1
+        counts.records_rejected += len(group.rows)
+        whole_group = Whole(*(row.payload + b"\n" for row in group.rows))
+        at = {"offset": group.rows[0].place, "records": len(group.rows)}
+        reject(Reject(error, whole_group, at, group.id))
+        return
+    for order, (source, unit) in enumerate(done):
+        record = put(records[source], layout.field, unit)
+        yield jsontext.dumps(put(record, layout.order or "", order)) + b"\n"
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    record = jsontext.loads(line)
+    if not isinstance(record, dict):
+        raise DecodeError("a record is an object", expected="an object")
+    return record
+
+
+def _optional(record: dict[str, Any], path: str | None) -> Any:
+    try:
+        return None if path is None else get(record, path)
+    except KeyError:
+        return None
+
+
+def _content(record: dict[str, Any], path: str) -> Any:
+    try:
+        content = get(record, path)
+    except KeyError:
+        raise DecodeError(f"the record lacks the member {path!r}") from None
+    if not isinstance(content, (str, list, dict)):
+        raise DecodeError(f"the member {path!r} holds no stream", expected="text, a list of units, or a unit")
+    return content
+
+
+def _key(record: dict[str, Any], layout: Layout) -> tuple[Any, Any]:
+    """The id and the order of a record."""
+    found = []
+    for path, kinds in ((layout.id or "", (str, int)), (layout.order or "", (str, int, float))):
+        try:
+            value = get(record, path)
+        except KeyError:
+            raise DecodeError(f"the record lacks the member {path!r}") from None
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise DecodeError(f"the member {path!r} is no id or order", expected="text or a number")
+        found.append(value)
+    return found[0], found[1]

@@ -1,0 +1,132 @@
+"""One logged stream, whole: converted, verified, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Protocol
+
+from .. import jsontext
+from ..api import convert
+from ..errors import TranslateError, UpstreamFailure
+from ..loss import Report
+from ..registry import resolve
+from ..translator import Translator
+from .layout import Counts, Settings
+
+
+class Mismatch(TranslateError):
+    """A stream that was converted there and back is not what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A stream that could not be converted: ``content`` is all of it, as it was.
+
+    ``source``: where it was read; ``stream``: its id, where it has one; ``at``: its place in the source.
+    """
+
+    error: Exception
+    content: Content
+    at: dict[str, Any]
+    stream: Any = None
+
+
+class Content(Protocol):
+    """Bytes, or what has them in pieces."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """All of it, from the start."""
+        ...
+
+
+class Whole:
+    """Content that is in memory."""
+
+    def __init__(self, *data: bytes) -> None:
+        self._data = data
+
+    def pieces(self) -> Iterator[bytes]:
+        """All of it."""
+        return iter(self._data)
+
+
+def translator(settings: Settings, report: Report | None) -> Translator:
+    """A translator for one stream. A failure that the stream itself reports is said by the target's failure unit."""
+    return Translator(
+        settings.src,
+        settings.dst,
+        model=settings.model,
+        clock=lambda: settings.clock,
+        loss=settings.loss,
+        errors="encode",
+        strict=settings.strict,
+        limits=settings.limits,
+        report=report,
+    )
+
+
+def report_for(settings: Settings) -> Report:
+    """What is lost for good has to be noted unit by unit; what travels in the carry is not."""
+    return Report(limit=0, incidental=settings.loss == "drop")
+
+
+def count(counts: Counts, done: Translator, report: Report, units: int | None = None) -> None:
+    """A stream was converted, of so many ``units`` if more were read."""
+    counts.converted += 1
+    counts.units_in += done.units if units is None else units
+    counts.units_out += done.units_written
+    for (kind, name), number in report.counts.items():
+        if kind != "predicted":
+            counts.losses[f"{kind}: {name}"] += number
+
+
+def broken(done: Translator) -> Exception | None:
+    """Why a stream that is over could not be converted, if it could not."""
+    if done.error is not None:
+        return done.error
+    return None if isinstance(done.failure, UpstreamFailure) else done.failure
+
+
+def whole(content: Any, settings: Settings, counts: Counts) -> Any:
+    """Convert one stream: text, bytes, or a list of units. The result is text for formats of bytes, else a list.
+
+    Raises :class:`TranslateError` where it is broken.
+    """
+    report = report_for(settings)
+    running = translator(settings, report)
+    out: list[Any] = []
+    for chunk in content if isinstance(content, list) else (content,):
+        out += running.feed(chunk)
+    out += running.close()
+    error = broken(running)
+    if error is not None:
+        raise error
+    result = b"".join(out).decode() if running.joined else [_plain(unit) for unit in out]
+    if settings.verify:
+        verify(settings, _chunks(content), _chunks(result))
+    count(counts, running, report)
+    return result
+
+
+def _chunks(content: Any) -> Iterable[Any]:
+    return content if isinstance(content, list) else (content,)
+
+
+def _plain(unit: Any) -> Any:
+    """A unit in its JSON form: bytes are base64 text."""
+    return jsontext.loads(jsontext.dumps(unit))
+
+
+def verify(settings: Settings, there: Iterable[Any], back: Iterable[Any]) -> None:
+    """Compare a stream, unit by unit, with what comes of its translation. Raises :class:`Mismatch`."""
+    units = resolve(settings.src)[0].name
+    same = {"errors": "encode", "strict": settings.strict, "limits": settings.limits}
+    before = convert(there, settings.src, units, **same)  # type: ignore[call-overload]
+    after = convert(back, settings.dst, units, clock=lambda: settings.clock, **same)  # type: ignore[call-overload]
+    for index, (ours, theirs) in enumerate(zip_longest(before, after)):
+        if not jsontext.same(ours, theirs):
+            error = Mismatch("the stream does not come back as it was")
+            error.locate(format=settings.src, unit=index)
+            raise error

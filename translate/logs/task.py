@@ -1,0 +1,108 @@
+"""One input, or a part of one, into one output. Runs in the job's own process, or in one beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+
+from .ends import EndToEnd
+from .grouping import MEMORY, Grouping
+from .layout import Counts, Layout, Settings
+from .places import CHUNK, Output, Place, lines, reading
+from .records import convert_streams, convert_units_of
+from .rejects import SUFFIX, Rejects
+from .stream import Reject
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done. ``start`` and ``end``: bytes of an input that is taken in parts; ``part``: the mark of that
+    part's outputs. ``limit``: streams at most.
+    """
+
+    place: Place
+    output: str
+    layout: Layout
+    settings: Settings
+    start: int = 0
+    end: int | None = None
+    part: str = ""
+    limit: int | None = None
+    memory: int = MEMORY
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done: under temporary names, until the job gives them their own."""
+
+    counts: Counts
+    rejects: int
+    size: int
+
+
+def run(task: Task) -> Done:
+    """Do it. Raises ``OSError`` where the input cannot be read, or the output not written; then nothing is left."""
+    counts = Counts()
+    output = Output(task.output, part=task.part)
+    rejects = Rejects(task.output + SUFFIX, task.place.path, part=task.part)
+    try:
+        _convert(task, counts, output, rejects.add)
+        output.close()
+        rejects.close()
+    except BaseException:
+        output.discard()
+        rejects.discard()
+        raise
+    return Done(counts, rejects.count, output.size)
+
+
+def _convert(task: Task, counts: Counts, output: Output, reject: Callable[[Reject], None]) -> None:
+    layout, settings = task.layout, task.settings
+    if layout.container == "parquet":
+        from .parquet import convert_file
+
+        convert_file(task, counts, output, reject)
+        return
+    with reading(task.place) as file:
+        if layout.container == "streams":
+            streams = EndToEnd(settings, counts, output.write, reject)
+            while data := file.read(CHUNK):
+                streams.feed(data)
+            streams.close()
+            return
+        found = lines(file, task.start, task.end)
+        if layout.units:
+            with Grouping(task.memory) as grouping:
+                _all(output, convert_units_of(found, layout, settings, counts, reject, grouping))
+        else:
+            _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
+
+
+def _all(output: Output, pieces: Iterator[bytes]) -> None:
+    for piece in pieces:
+        output.write(piece)
+
+
+def parts(task: Task, number: int, size: int) -> list[Task]:
+    """A task in parts that can be done side by side; their outputs, one after another, are that of the whole."""
+    step = max(-(-size // number), 1)
+    borders = [*range(0, size, step), size] if size else [0, 0]
+    return [
+        replace(task, start=start, end=end, part=f".{index}")
+        for index, (start, end) in enumerate(pairwise(borders))
+    ]
+
+
+def leftovers(output: str) -> None:
+    """Remove what a job that was ended has left of an output."""
+    from .places import TEMPORARY
+
+    folder = os.path.dirname(output) or "."
+    names = (os.path.basename(output) + ".", os.path.basename(output + SUFFIX) + ".")
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.endswith(TEMPORARY) and name.startswith(names):
+                os.unlink(os.path.join(folder, name))
