@@ -272,8 +272,9 @@ class Codec(ABC):
         """An encoder for one stream."""
 
     def is_terminal(self, unit: JsonObject) -> bool:
-        """Whether a unit ends a stream wherever it stands: where logs of many streams hold a broken one, the next begins
-        after it. Without an answer, all that follows a broken stream is part of it.
+        """Whether a unit ends a stream wherever it stands: in a log, the next stream begins after it.
+
+        Only asked where a stream is broken. Without an answer, all that follows is part of the broken one.
         """
         return False
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import fields
+from itertools import chain
 from typing import Any
 
 import translate
@@ -15,21 +17,22 @@ from translate import Limits, jsontext
 from ._files import STANDARD, Input, Output
 from ._formats import assembling, overview, readable, writable
 from ._report import reporting
-from ._status import Status, one_line
+from ._status import Status, UsageError, one_line
 
 
 def convert(args: Namespace) -> Status:
     """Translate a stream. All that arrived is translated and written before more is asked for."""
-    src, dst = readable(args.src), writable(args.dst)
+    dst = writable(args.dst)
     clock = args.clock
     with (
         Input(args.file) as source,
         Output(args.output, source) as target,
         reporting(args.report, source, target) as report,
     ):
+        src, chunks = _recognised(source) if args.src == "auto" else (readable(args.src), source)
         target.clear()
         stream = translate.convert(
-            source,
+            chunks,
             src,
             dst,
             model=args.model,
@@ -50,6 +53,18 @@ def convert(args: Namespace) -> Status:
     return Status.FINE
 
 
+def _recognised(source: Input) -> tuple[str, Iterable[bytes]]:
+    """The format of an input by its beginning, and all of it."""
+    from translate.logs.recognise import format_of
+
+    head = next(source, b"")
+    format = format_of(head)
+    if format is None:
+        raise UsageError(f"{source.name} begins like no format that is known: name it, --from FORMAT")
+    print(f"{source.name}: {format}", file=sys.stderr)
+    return format, chain((head,), source)
+
+
 def check(args: Namespace) -> Status:
     """Print what is wrong with a stream, a finding a line."""
     src = readable(args.src)
@@ -58,7 +73,7 @@ def check(args: Namespace) -> Status:
         for finding in findings:
             where = "stream" if finding.unit is None else f"unit {finding.unit}"
             about = f"{finding.field}: " if finding.field else ""
-            _print(target, one_line(f"{where}: {about}{finding.reason}"))
+            print_lines(target, one_line(f"{where}: {about}{finding.reason}"))
     return Status.FAILED if findings else Status.FINE
 
 
@@ -76,7 +91,7 @@ def formats(args: Namespace) -> Status:
     found = overview()
     with Output(STANDARD) as target:
         if args.json:
-            _print(target, json.dumps(found, indent=2))
+            print_lines(target, json.dumps(found, indent=2))
             return Status.FINE
         rows = [
             (row["format"], row["elements"], "yes" if row["from"] else "no", "yes" if row["to"] else "no")
@@ -87,7 +102,7 @@ def formats(args: Namespace) -> Status:
             lines += ["", f"{codec['codec']} says natively: {', '.join(codec['says'])}"]
             lines += [f"{codec['codec']} alone says: {reason}" for reason in codec["only"].values()]
             lines += [f"{codec['codec']} assembles messages"] if codec["assembles"] else []
-        _print(target, "\n".join(lines))
+        print_lines(target, "\n".join(lines))
     return Status.FINE
 
 
@@ -112,5 +127,6 @@ def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _print(target: Output, text: str) -> None:
+def print_lines(target: Output, text: str) -> None:
+    """Write lines of text, and the end of the last."""
     target.write(text.encode() + b"\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from dataclasses import fields
 from typing import Any, NoReturn
 
@@ -44,6 +44,14 @@ _CONVERT = """\
 Translates one stream. Each unit is translated and written as soon as it has
 arrived, so it can stand in a pipe. Where the stream fails, all output before that
 is written, to a file too.
+
+Logs of many streams are converted where there are several files, a folder, a glob
+or a URL (fsspec), something compressed, or an option of logs. Then a stream that
+fails goes to OUT.rejects.jsonl, whole, and the job goes on; an output has its name
+when it is whole; a summary is printed on standard error.
+"""
+_STATS = """\
+Reads logs, and counts: streams, formats, models, parts, finish reasons, failures.
 """
 _CHECK = """\
 Checks one stream against its format: every unit, and their order. Prints one line
@@ -116,37 +124,21 @@ def build_parser() -> ArgumentParser:
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
 
-    convert = commands.add_parser("convert", help="translate a stream", description=_CONVERT, epilog=STATUSES)
-    convert.set_defaults(run=_commands.convert)
-    _add_input(convert)
-    convert.add_argument(
-        "--to", dest="dst", metavar="FORMAT", required=True, help="the format to write, one with a suffix"
+    convert = commands.add_parser(
+        "convert", help="translate a stream, or logs", description=_CONVERT, epilog=STATUSES
     )
-    convert.add_argument(
-        "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
-    )
-    _add_loss(convert)
-    convert.add_argument(
-        "--errors",
-        choices=("raise", "encode"),
-        default="raise",
-        help="a stream that fails: only makes this command fail (the default), or is also written as the failure of "
-        "the target format",
-    )
-    _add_strictness(convert)
-    _add_model(convert)
-    convert.add_argument(
-        "--clock",
-        type=_count,
-        metavar="MS",
-        help="milliseconds of Unix time to stamp units with, for output that can be reproduced (default: now)",
-    )
-    convert.add_argument(
-        "--report",
-        metavar="FILE",
-        help="write what was lost, guessed and repaired as JSON lines, a summary as the last; - is standard error",
-    )
-    _add_limits(convert)
+    convert.set_defaults(run=_convert)
+    _add_convert(convert)
+
+    stats = commands.add_parser("stats", help="count what logs hold", description=_STATS, epilog=STATUSES)
+    stats.set_defaults(run=_stats)
+    stats.add_argument("files", nargs="+", metavar="FILE", help="files, folders, globs or URLs")
+    _add_format(stats, auto=True)
+    stats.add_argument("--to", dest="dst", metavar="FORMAT", help="count what this format would lose, too")
+    stats.add_argument("--json", action="store_true", help="as JSON")
+    _add_records(stats)
+    _add_strictness(stats)
+    _add_limits(stats)
 
     check = commands.add_parser("check", help="find what is wrong with a stream", description=_CHECK, epilog=STATUSES)
     check.set_defaults(run=_commands.check)
@@ -190,6 +182,64 @@ def build_parser() -> ArgumentParser:
         "program", nargs="*", metavar="PROGRAM", help="the program and its arguments (default: this library)"
     )
     return parser
+
+
+def _convert(args: Namespace) -> Status:
+    """One stream that is piped through, or logs."""
+    from . import _logs
+
+    if _logs.is_job(args):
+        return _logs.convert(args)
+    args.file = args.files[0] if args.files else STANDARD
+    return _commands.convert(args)
+
+
+def _stats(args: Namespace) -> Status:
+    from . import _logs
+
+    return _logs.stats(args)
+
+
+def _add_convert(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="the stream (- is standard input, the default), or logs of many"
+    )
+    _add_format(parser, auto=True)
+    parser.add_argument(
+        "--to", dest="dst", metavar="FORMAT", required=True, help="the format to write, one with a suffix"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
+    )
+    _add_loss(parser)
+    parser.add_argument(
+        "--errors",
+        choices=("raise", "encode"),
+        default="raise",
+        help="a stream that fails: only makes this command fail (the default), or is also written as the failure of "
+        "the target format",
+    )
+    _add_strictness(parser)
+    _add_model(parser)
+    parser.add_argument(
+        "--clock",
+        type=_count,
+        metavar="MS",
+        help="milliseconds of Unix time to stamp units with, for output that can be reproduced (default: now)",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write what was lost, guessed and repaired as JSON lines, a summary as the last; - is standard error",
+    )
+    _add_records(parser)
+    jobs = parser.add_argument_group("logs")
+    jobs.add_argument("--jobs", type=_count, metavar="N", help="processes; default: 1")
+    jobs.add_argument("--verify", action="store_true", help="convert each stream back, and reject it if it has changed")
+    jobs.add_argument("--resume", action="store_true", help="go on with a job that was ended")
+    jobs.add_argument("--force", action="store_true", help="write over outputs that exist")
+    jobs.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    _add_limits(parser)
 
 
 def _add_serve(parser: ArgumentParser) -> None:
@@ -246,14 +296,34 @@ def _add_input(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", metavar="FILE", default=STANDARD, help="the stream; - is standard input, the default"
     )
+    _add_format(parser)
+
+
+def _add_format(parser: ArgumentParser, *, auto: bool = False) -> None:
     parser.add_argument(
         "--from",
         dest="src",
         metavar="FORMAT",
-        required=True,
+        required=not auto,
+        default="auto" if auto else None,
         help="its format, as `translate-streams formats` lists them; one without a suffix recognises its shape: lines, "
-        "SSE or a JSON array",
+        "SSE or a JSON array" + ("; auto, the default, recognises all, and says what it took" if auto else ""),
     )
+
+
+def _add_records(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("logs of records (members of members: names with dots between)")
+    group.add_argument(
+        "--container",
+        choices=("streams", "lines", "parquet"),
+        help="what the files are: streams, end to end; JSON lines of records; Parquet. Default: as the names say",
+    )
+    group.add_argument("--stream-field", metavar="NAME", help="a record holds a stream, in this field")
+    group.add_argument("--unit-field", metavar="NAME", help="a record holds one unit of a stream, in this field")
+    group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
+    group.add_argument("--order-field", metavar="NAME", help="the field that says where in its stream it is")
+    group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
+    group.add_argument("--limit", type=_count, metavar="N", help="streams of each input at most")
 
 
 def _add_strictness(parser: ArgumentParser) -> None:

@@ -24,6 +24,7 @@ from .grouping import MEMORY
 from .layout import Counts, Layout, Settings
 from .manifest import Entry, Manifest
 from .places import Output
+from .recognise import recognise
 from .rejects import SUFFIX
 from .task import Done, Task, leftovers, parts, run
 
@@ -37,6 +38,7 @@ class Job:
 
     ``inputs``   paths, globs, folders (with all below them), URLs
     ``output``   a file, where there is one input that is none of a folder; else a folder
+    ``layout``   how the inputs hold streams; ``None``: end to end, or as it is recognised
     ``jobs``     processes
     ``resume``   go on with a job that was ended: what its manifest says is done, and is as it was, is not done again
     ``force``    write over outputs that exist
@@ -46,7 +48,7 @@ class Job:
 
     inputs: Sequence[str]
     output: str
-    layout: Layout
+    layout: Layout | None
     settings: Settings
     jobs: int = 1
     resume: bool = False
@@ -57,11 +59,14 @@ class Job:
 
 @dataclass(slots=True)
 class Summary:
-    """What a job did. ``failed``: inputs that could not be read, each with why; ``skipped``: done before."""
+    """What a job did. ``failed``: inputs that could not be read, each with why; ``found``: what inputs were recognised
+    as; ``skipped``: done before.
+    """
 
     counts: Counts = field(default_factory=Counts)
     entries: list[Entry] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    found: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
 
 
@@ -73,20 +78,46 @@ class Unaccounted(Exception):
     """The counts of a job do not add up: a fault of the program."""
 
 
-def plan(job: Job) -> list[Task]:
-    """The inputs, and the output of each. Raises ``FileNotFoundError``, and ``ValueError`` for outputs that clash."""
-    found = places.find(job.inputs)
-    single = len(found) == 1 and found[0].name == os.path.basename(found[0].path) and not _is_folder(job)
-    tasks: list[Task] = []
-    sources = {os.path.abspath(place.path) for place in found if not place.remote}
+@dataclass(slots=True)
+class Plan:
+    """The tasks of a job, and the inputs that cannot be read, each with why."""
+
+    tasks: list[Task] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    found: dict[str, str] = field(default_factory=dict)
+    """What inputs were recognised as."""
+
+
+def plan(job: Job) -> Plan:
+    """What a job would do. Raises ``FileNotFoundError``, and ``ValueError`` for outputs that clash."""
+    places_found = places.find(job.inputs)
+    single = len(places_found) == 1 and not _is_folder(job)
+    sources = {os.path.abspath(place.path) for place in places_found if not place.remote}
+    made = Plan()
     taken: dict[str, str] = {}
-    for place in found:
-        output = job.output if single else f"{job.output.rstrip('/')}/{_renamed(place.name, job)}"
+    for place in places_found:
+        try:
+            task = _task(job, place, made)
+        except places.InputFault as fault:
+            made.failed[place.path] = str(fault)
+            continue
+        output = job.output if single else f"{job.output.rstrip('/')}/{_renamed(place.name, task)}"
         if output in taken or os.path.abspath(output) in sources:
             raise ValueError(f"the output of {place.path} would be written over {taken.get(output, output)}")
         taken[output] = place.path
-        tasks.append(Task(place, output, job.layout, job.settings, limit=job.limit, memory=job.memory))
-    return tasks
+        made.tasks.append(replace(task, output=output))
+    return made
+
+
+def _task(job: Job, place: places.Place, made: Plan) -> Task:
+    settings, layout = job.settings, job.layout or Layout()
+    if settings.src == "auto":
+        found = recognise(place, job.layout)
+        made.found[place.path] = str(found)
+        settings, layout = replace(settings, src=found.format), found.layout
+    if settings.clock is None:
+        settings = replace(settings, clock=places.state(place).modified)
+    return Task(place, "", layout, settings, limit=job.limit, memory=job.memory)
 
 
 def _is_folder(job: Job) -> bool:
@@ -94,15 +125,13 @@ def _is_folder(job: Job) -> bool:
     return several or job.output.endswith("/") or os.path.isdir(job.output)
 
 
-def _renamed(name: str, job: Job) -> str:
+def _renamed(name: str, task: Task) -> str:
     """The name of an output: that of its input, with the ending of the new format where it had that of the old one."""
-    if job.layout.container != "streams":
-        return name
     inner = places.bare(name)
-    old, new = (resolve(format)[0].name for format in (job.settings.src, job.settings.dst))
-    endings = [format.removeprefix(f"{codec}-") for format, codec in ((job.settings.src, old), (job.settings.dst, new))]
-    if inner.endswith(f".{endings[0]}"):
-        return inner.removesuffix(endings[0]) + endings[1] + name[len(inner) :]
+    formats = (task.settings.src, task.settings.dst)
+    old, new = (format.removeprefix(f"{resolve(format)[0].name}-") for format in formats)
+    if task.layout.container == "streams" and inner.endswith(f".{old}"):
+        return inner.removesuffix(old) + new + name[len(inner) :]
     return name
 
 
@@ -112,10 +141,11 @@ def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None) -
     Raises ``FileNotFoundError``, ``ValueError`` (see :func:`plan`), :class:`OutputExists`; ``OSError`` where an output
     cannot be written; :class:`Unaccounted`. An input that cannot be read is in the summary, and the others are done.
     """
-    tasks = plan(job)
+    made = plan(job)
+    tasks = made.tasks
     manifest = Manifest(manifest_path(job), job)
     before = manifest.load() if job.resume else {}
-    summary = Summary()
+    summary = Summary(failed=made.failed, found=made.found)
     todo: list[Task] = []
     done: dict[str, Entry] = {}
     for task in tasks:
@@ -266,8 +296,3 @@ def _split(task: Task, job: Job) -> list[Task]:
     except OSError:
         return [task]
     return parts(task, -(-size // PART), size)
-
-
-def dry(job: Job) -> list[tuple[str, str]]:
-    """The inputs and their outputs, without doing anything."""
-    return [(task.place.path, task.output) for task in plan(replace(job, resume=False))]

@@ -45,8 +45,9 @@ class Layout:
 class Settings:
     """What each stream is converted with: see :func:`translate.convert`.
 
-    ``clock`` is a number of milliseconds, the same for all units: the same input gives the same output. ``verify``:
-    each stream is converted back, and must be what it was.
+    ``src``: ``"auto"`` recognises it, and the layout, for each input. ``clock`` is a number of milliseconds, the same
+    for all units; by default that at which the input was changed last: the same input gives the same output.
+    ``verify``: each stream is converted back, and must be what it was; what is not carried does not come back.
     """
 
     src: str
@@ -55,8 +56,12 @@ class Settings:
     strict: bool = True
     model: ModelOption | None = None
     limits: Limits = field(default_factory=Limits)
-    clock: int = 0
+    clock: int | None = None
     verify: bool = False
+
+    def __post_init__(self) -> None:
+        if self.verify and self.loss != "carry":
+            raise ValueError("only a stream with the carry comes back as it was")
 
 
 @dataclass(slots=True)

@@ -55,7 +55,7 @@ class Manifest:
 
     def __init__(self, path: str, job: Job) -> None:
         self._path = path
-        said = {"settings": asdict(job.settings), "layout": asdict(job.layout), "limit": job.limit}
+        said = {"settings": asdict(job.settings), "layout": job.layout and asdict(job.layout), "limit": job.limit}
         self._job = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
         self._lines: list[bytes] = []
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import jsontext
-from ..errors import TranslateError
+from ..errors import GrammarError, TranslateError
 from ..events import Foreign, Ping
 from ..limits import Limits
 from ..registry import formats, resolve
 from ..translator import EventReader
 from .layout import Layout, get
-from .places import Place, lines, reading
+from .places import InputFault, Place, lines, reading
 
 _HEAD = 1 << 20
 _RECORDS = 50
@@ -22,7 +22,7 @@ _IDS = ("stream_id", "request_id", "response_id", "session_id", "conversation_id
 _ORDERS = ("order", "seq", "sequence", "index", "position", "n", "i")
 
 
-class NotRecognised(Exception):
+class NotRecognised(InputFault):
     """A log is none that is known, or cannot be told without being told more."""
 
 
@@ -58,7 +58,7 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
         head = file.read(_HEAD)
     if head.startswith(b"PAR1"):
         return _of_records(list(_parquet(place)), "parquet")
-    format = _of_bytes(head)
+    format = format_of(head)
     if format is not None:
         return Found(format, Layout())
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
@@ -93,7 +93,7 @@ def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
             return Found(format, Layout(container, path, id=_named(records[0], _IDS)))
         id, order = _named(records[0], _IDS), _named(records[0], _ORDERS)
         if id is None or order is None:
-            raise NotRecognised(f"records with a unit each in {path!r}: name the fields of their streams and their order")
+            raise NotRecognised(f"the records hold a unit each in {path!r}: name the fields of its id and its order")
         return Found(format, Layout(container, path, units=True, id=id, order=order))
     raise NotRecognised("the records hold no stream of a known format")
 
@@ -128,14 +128,15 @@ def _format(values: list[Any]) -> str:
 def _try(value: Any) -> str | None:
     """The format of a stream or a unit."""
     if isinstance(value, str):
-        return _of_bytes(value.encode("utf-8", "surrogatepass") + b"\n\n")
+        return format_of(value.encode("utf-8", "surrogatepass") + b"\n\n")
     units = value if isinstance(value, list) else [value]
     if not units or not isinstance(units[0], dict):
         return None
     return next((name for name in formats() if _objects(name) and _reads(name, units[0])), None)
 
 
-def _of_bytes(head: bytes) -> str | None:
+def format_of(head: bytes) -> str | None:
+    """The format that bytes begin like, if any."""
     # formats that tell their shape themselves come last
     names = sorted(formats(), key=_objects)
     return next((name for name in names if _reads(name, head)), None)
@@ -150,6 +151,9 @@ def _reads(format: str, head: Any) -> bool:
     reader = EventReader(format)
     try:
         events = reader.feed(head)
+    except GrammarError:
+        # well-formed, and not the first of its stream
+        return True
     except Exception:
         # shapes of objects refuse what they are not made for in their own ways
         return False

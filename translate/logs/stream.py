@@ -58,7 +58,7 @@ def translator(settings: Settings, report: Report | None) -> Translator:
         settings.src,
         settings.dst,
         model=settings.model,
-        clock=lambda: settings.clock,
+        clock=lambda: settings.clock or 0,
         loss=settings.loss,
         errors="encode",
         strict=settings.strict,
@@ -124,7 +124,7 @@ def verify(settings: Settings, there: Iterable[Any], back: Iterable[Any]) -> Non
     units = resolve(settings.src)[0].name
     same = {"errors": "encode", "strict": settings.strict, "limits": settings.limits}
     before = convert(there, settings.src, units, **same)  # type: ignore[call-overload]
-    after = convert(back, settings.dst, units, clock=lambda: settings.clock, **same)  # type: ignore[call-overload]
+    after = convert(back, settings.dst, units, clock=lambda: settings.clock or 0, **same)  # type: ignore[call-overload]
     for index, (ours, theirs) in enumerate(zip_longest(before, after)):
         if not jsontext.same(ours, theirs):
             error = Mismatch("the stream does not come back as it was")

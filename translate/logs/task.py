@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from typing import Protocol
 
 from .ends import EndToEnd
 from .grouping import MEMORY, Grouping
@@ -49,7 +50,7 @@ def run(task: Task) -> Done:
     output = Output(task.output, part=task.part)
     rejects = Rejects(task.output + SUFFIX, task.place.path, part=task.part)
     try:
-        _convert(task, counts, output, rejects.add)
+        convert_into(task, counts, output, rejects.add)
         output.close()
         rejects.close()
     except BaseException:
@@ -59,7 +60,16 @@ def run(task: Task) -> Done:
     return Done(counts, rejects.count, output.size)
 
 
-def _convert(task: Task, counts: Counts, output: Output, reject: Callable[[Reject], None]) -> None:
+class Sink(Protocol):
+    """What takes the bytes of an output."""
+
+    def write(self, data: bytes) -> None:
+        """Take more of them."""
+        ...
+
+
+def convert_into(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
+    """Convert the input of a task into an output."""
     layout, settings = task.layout, task.settings
     if layout.container == "parquet":
         from .parquet import convert_file
@@ -81,7 +91,7 @@ def _convert(task: Task, counts: Counts, output: Output, reject: Callable[[Rejec
             _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
 
 
-def _all(output: Output, pieces: Iterator[bytes]) -> None:
+def _all(output: Sink, pieces: Iterator[bytes]) -> None:
     for piece in pieces:
         output.write(piece)
 

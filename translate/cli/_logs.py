@@ -1,0 +1,201 @@
+"""Conversion of logs: many inputs at once, with a summary, a progress bar, and what makes a job resumable."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from glob import has_magic
+from typing import Any
+
+from translate import jsontext
+from translate.logs import Job, Layout, Settings, Summary, convert_logs
+from translate.logs.job import OutputExists, Unaccounted, plan
+from translate.logs.layout import Container
+from translate.logs.manifest import Entry, OtherJob
+from translate.logs.places import MissingExtra
+from translate.logs.rejects import SUFFIX
+from translate.logs.stats import Stats, stats_of
+
+from ._commands import limits_of, print_lines
+from ._files import STANDARD, Output
+from ._formats import readable, writable
+from ._status import InputError, OutputError, Status, UsageError, one_line
+
+_COMPRESSED = (".gz", ".zst", ".zstd")
+_OPTIONS = ("container", "stream_field", "unit_field", "jobs", "resume", "force", "dry_run", "limit", "verify")
+
+
+def is_job(args: Namespace) -> bool:
+    """Whether the inputs are logs, rather than one stream that is piped through."""
+    return (
+        len(args.files) > 1
+        or any(getattr(args, name) for name in _OPTIONS)
+        or any("://" in name or os.path.isdir(name) or _is_glob(name) or _packed(name) for name in args.files)
+        or _packed(args.output)
+    )
+
+
+def _is_glob(name: str) -> bool:
+    return has_magic(name) and not os.path.lexists(name)
+
+
+def _packed(name: str) -> bool:
+    return name.endswith(_COMPRESSED) or name.endswith(".parquet")
+
+
+def convert(args: Namespace) -> Status:
+    """Convert logs."""
+    if args.output == STANDARD or not args.files or STANDARD in args.files:
+        raise UsageError("logs are converted from files, folders, globs or URLs into a file or folder: -o OUT")
+    job = _job(args)
+    with _problems():
+        if args.dry_run:
+            return _dry(job)
+        if args.report is not None and args.report != STANDARD and os.path.isdir(args.report):
+            raise UsageError(f"{args.report} is a folder")
+        with _progress(len(plan(job).tasks)) as told:
+            summary = convert_logs(job, told)
+    if args.report is not None:
+        with Output(args.report, errors=True) as target:
+            target.clear()
+            target.write(_report(summary))
+    print(_summary(summary), file=sys.stderr)
+    if summary.failed:
+        return Status.FILES
+    return Status.FAILED if summary.counts.rejected else Status.FINE
+
+
+def stats(args: Namespace) -> Status:
+    """Print what logs hold."""
+    args.dst, args.output, args.verify, args.loss, args.model = args.dst or "events-jsonl", "", False, "carry", None
+    args.clock, args.jobs, args.resume, args.force, args.limit = None, None, False, False, args.limit
+    job = _job(args)
+    with _problems():
+        found = stats_of(job)
+    with Output(STANDARD) as target:
+        print_lines(target, jsontext.dumps_strict(found.as_json()).decode() if args.json else _table(found))
+    for path, why in found.failed.items():
+        print(one_line(f"{path}: {why}"), file=sys.stderr)
+    if found.failed:
+        return Status.FILES
+    return Status.FAILED if found.counts.rejected else Status.FINE
+
+
+def _job(args: Namespace) -> Job:
+    src = args.src if args.src == "auto" else readable(args.src)
+    try:
+        settings = Settings(
+            src,
+            writable(args.dst),
+            loss=args.loss,
+            strict=args.strict,
+            model=args.model,
+            limits=limits_of(args),
+            clock=args.clock,
+            verify=args.verify,
+        )
+        return Job(
+            args.files,
+            args.output,
+            _layout(args),
+            settings,
+            jobs=args.jobs or 1,
+            resume=args.resume,
+            force=args.force,
+            limit=args.limit,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _layout(args: Namespace) -> Layout | None:
+    if args.stream_field and args.unit_field:
+        raise UsageError("records hold streams or units: --stream-field or --unit-field, not both")
+    field = args.unit_field or args.stream_field
+    if field is None:
+        if args.container in ("lines", "parquet") and args.src != "auto":
+            raise UsageError("records: name the field of their streams, --stream-field, or units, --unit-field")
+        return Layout("streams") if args.container == "streams" or args.src != "auto" else None
+    container: Container = args.container or ("parquet" if args.files[0].endswith(".parquet") else "lines")
+    units = args.unit_field is not None
+    return Layout(container, field, units=units, id=args.id_field, order=args.order_field, gaps=args.gaps)
+
+
+@contextmanager
+def _problems() -> Iterator[None]:
+    """What ends a job, as what the command line says."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from None
+    except OutputExists as error:
+        raise UsageError(f"{error}; --force writes over it, --resume goes on with a job that was ended") from None
+    except (OtherJob, MissingExtra, ValueError) as error:
+        raise UsageError(str(error)) from None
+    except Unaccounted as error:
+        raise OutputError(f"the job does not add up: {error}") from None
+    except OSError as error:
+        raise OutputError(f"cannot write {error.filename or 'the output'}: {error.strerror or error}") from None
+
+
+def _dry(job: Job) -> Status:
+    made = plan(job)
+    with Output(STANDARD) as target:
+        for task in made.tasks:
+            what = made.found.get(task.place.path, task.settings.src)
+            print_lines(target, one_line(f"{task.place.path} -> {task.output} ({what})"))
+    for path, why in made.failed.items():
+        print(one_line(f"{path}: {why}"), file=sys.stderr)
+    return Status.FILES if made.failed else Status.FINE
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Entry], None]]:
+    """A progress bar, on a terminal, where ``rich`` is installed."""
+    try:
+        if not sys.stderr.isatty():
+            raise ImportError
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        yield lambda entry: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("converting", total=total)
+        yield lambda entry: progress.update(task, advance=1, description=os.path.basename(entry.input))
+
+
+def _summary(summary: Summary) -> str:
+    counts = summary.counts
+    rows = [
+        ("inputs", f"{len(summary.entries)} done ({summary.skipped} before), {len(summary.failed)} not readable"),
+        ("streams", f"{counts.streams_in:,} in, {counts.converted:,} converted, {counts.rejected:,} rejected"),
+        ("units", f"{counts.units_in:,} in, {counts.units_out:,} out"),
+    ]
+    if counts.records_in:
+        rows.insert(2, ("records", f"{counts.records_in:,} in, {counts.records_rejected:,} rejected"))
+    for name, number in sorted(counts.losses.items()):
+        kind, _, what = name.partition(": ")
+        rows.append((kind, f"{what}: {number:,}"))
+    lines = [f"{name:10}{text}" for name, text in rows]
+    lines += [f"{'took':10}{one_line(path)} for {what}" for path, what in list(summary.found.items())[:10]]
+    lines += [f"{'rejects':10}{entry.output}{SUFFIX}" for entry in summary.entries if entry.counts.rejected][:10]
+    lines += [f"{'failed':10}{one_line(f'{path}: {why}')}" for path, why in summary.failed.items()]
+    return "\n".join(lines)
+
+
+def _report(summary: Summary) -> bytes:
+    """One line an input, a summary as the last."""
+    lines: list[dict[str, Any]] = [{"kind": "input", **entry.as_json()} for entry in summary.entries]
+    lines += [{"kind": "failed", "input": path, "why": why} for path, why in summary.failed.items()]
+    lines.append({"kind": "summary", "skipped": summary.skipped, "counts": summary.counts.as_json()})
+    return b"".join(jsontext.dumps_strict(line) + b"\n" for line in lines)
+
+
+def _table(found: Stats) -> str:
+    rows = [(kind, name, number) for kind, counter in found.counters() for name, number in counter.most_common()]
+    width = max((len(name) for _, name, _ in rows), default=0)
+    return "\n".join(f"{kind:16}{name:{width}}  {number:>12,}" for kind, name, number in rows)

@@ -1,0 +1,110 @@
+"""What logs hold: formats, models, parts, finish reasons, failures; and, for a target, what it would lose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .. import jsontext
+from .job import Job, plan
+from .layout import Counts, Layout, get
+from .places import InputFault
+from .task import convert_into
+
+
+@dataclass(slots=True)
+class Stats:
+    """Counts of what was found."""
+
+    counts: Counts = field(default_factory=Counts)
+    formats: Counter[str] = field(default_factory=Counter)
+    models: Counter[str] = field(default_factory=Counter)
+    parts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    losses: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def counters(self) -> Iterator[tuple[str, Counter[str]]]:
+        """What is counted, each under its name."""
+        streams = {"converted": self.counts.converted, "rejected": self.counts.rejected}
+        yield "streams", Counter(streams)
+        yield "units", Counter({"in": self.counts.units_in})
+        yield "format", self.formats
+        yield "model", self.models
+        yield "part", self.parts
+        yield "finish reason", self.reasons
+        yield "failure", self.failures
+        yield "rejected for", self.errors
+        yield "would lose", self.losses
+
+    def as_json(self) -> dict[str, Any]:
+        """As members of an object."""
+        return {name: dict(counter) for name, counter in self.counters()} | {"failed": self.failed}
+
+    def event(self, said: dict[str, Any]) -> None:
+        """Count an event of the algebra, in its JSON form."""
+        match said.get("event"):
+            case "start":
+                self.models[str((said.get("model") or {}).get("name") or "unknown")] += 1
+            case "open":
+                self.parts[str(said.get("kind"))] += 1
+            case "finish":
+                self.reasons[str(said.get("reason", "unknown"))] += 1
+            case "failure":
+                self.failures[str(said.get("kind"))] += 1
+
+
+def stats_of(job: Job) -> Stats:
+    """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, its losses are counted too."""
+    found = Stats()
+    made = plan(replace(job, output=job.output or "stats/"))
+    found.failed = dict(made.failed)
+    for task in made.tasks:
+        seen = replace(task, settings=replace(task.settings, dst="events-jsonl"))
+        counts = Counts()
+        try:
+            convert_into(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
+            if job.settings.dst != seen.settings.dst:
+                lossy = Counts()
+                convert_into(task, lossy, _Nothing(), lambda reject: None)
+                found.losses.update(lossy.losses)
+        except InputFault as fault:
+            found.failed[task.place.path] = str(fault)
+            continue
+        found.counts.add(counts)
+        found.formats[task.settings.src] += counts.streams_in
+    return found
+
+
+def _rejected(found: Stats, error: Exception) -> None:
+    found.errors[type(error).__name__] += 1
+
+
+class _Nothing:
+    """An output that is not wanted."""
+
+    def write(self, data: bytes) -> None:
+        pass
+
+
+class _Tally:
+    """An output of events that are counted."""
+
+    def __init__(self, found: Stats, layout: Layout) -> None:
+        self._found = found
+        self._layout = layout
+        self._rest = b""
+
+    def write(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in filter(None, lines):
+            said = jsontext.loads(line)
+            if self._layout.container == "streams":
+                self._found.event(said)
+                continue
+            for event in str(get(said, self._layout.field)).splitlines():
+                self._found.event(jsontext.loads_str(event))
