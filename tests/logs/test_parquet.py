@@ -35,16 +35,16 @@ def odd(number: int) -> dict[str, Any]:
     """Columns of many types, with nulls, and values that other ways of carrying them would change."""
     some = range(number)
     return {
-        "ns": pa.array([None if n % 5 == 4 else 1_700_000_000_000_000_001 + n for n in some], pa.timestamp("ns", "UTC")),
+        "ns": pa.array([None if n % 5 == 4 else 1_700_000_000 * 10**9 + 1 + n for n in some], pa.timestamp("ns", "UTC")),
         "decimal": pa.array([None if n % 7 == 3 else Decimal(n) / 1000 for n in some], pa.decimal128(38, 18)),
-        "kind": pa.array([None if n % 6 == 2 else f"k{n % 3}" for n in some]).cast(pa.dictionary(pa.int8(), pa.string())),
+        "kind": pa.array([None if n % 6 == 2 else f"k{n % 3}" for n in some], pa.dictionary(pa.int8(), pa.string())),
         "nested": pa.array(
             [None if n % 4 == 1 else {"a": [n, None], "b": {"c": b"\xff\x00" * n, "d": None}} for n in some],
             pa.struct([("a", pa.list_(pa.int16())), ("b", pa.struct([("c", pa.binary()), ("d", pa.float32())]))]),
         ),
         "map": pa.array([[("x", n), ("y", None)] for n in some], pa.map_(pa.string(), pa.uint64())),
         "day": pa.array([date(1, 1, 1) if n % 2 else None for n in some], pa.date32()),
-        "time": pa.array([n for n in some], pa.time64("ns")),
+        "time": pa.array(list(some), pa.time64("ns")),
         "double": pa.array([float("nan") if n % 2 else -0.0 for n in some]),
         "large": pa.array([f"é{n}" for n in some], pa.large_string()),
         "tags": pa.array([["p", None, "p"]] * number, pa.list_(pa.dictionary(pa.int32(), pa.string()))),
@@ -98,7 +98,7 @@ def same(ours: Any, theirs: Any) -> None:
 def test_a_column_of_streams_is_converted_and_all_else_is_what_it_was(tmp_path: Path) -> None:
     before = table({**odd(60), "id": list(GOOD), "stream": list(GOOD.values())})
     codecs = {"id": "gzip", "nested.b.c": "snappy"}
-    source = written(tmp_path / "a.parquet", before, compression={name: "zstd" for name in before.column_names} | codecs)
+    source = written(tmp_path / "a.parquet", before, compression=dict.fromkeys(before.column_names, "zstd") | codecs)
     done = converted(source, tmp_path / "b.parquet", STREAMS)
     assert (done.counts.converted, done.counts.records_in, done.rejects) == (60, 60, 0)
     assert done.counts.units_in == sum(len(samples.frames(n % 23)) for n in range(60))
@@ -158,7 +158,8 @@ def test_a_row_that_json_cannot_say_is_rejected_as_arrow(tmp_path: Path) -> None
 
 
 def as_texts(streams: list[str]) -> list[list[str]]:
-    return [[jsontext.dumps(unit).decode() for unit in convert([stream], "gateway-sse", "gateway")] for stream in streams]
+    found = [convert([stream], "gateway-sse", "gateway") for stream in streams]
+    return [[jsontext.dumps(unit).decode() for unit in units] for units in found]
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view", "dictionary"])

@@ -81,9 +81,8 @@ def _safe() -> Iterator[None]:
 def _opened(place: Place) -> Iterator[pq.ParquetFile]:
     with reading(place) as raw:
         with _safe():
-            file = pq.ParquetFile(
-                pa.PythonFile(_Open(raw), mode="r"), buffer_size=CHUNK, pre_buffer=False, page_checksum_verification=True
-            )
+            source = pa.PythonFile(_Open(raw), mode="r")
+            file = pq.ParquetFile(source, buffer_size=CHUNK, pre_buffer=False, page_checksum_verification=True)
         yield file
 
 
