@@ -147,13 +147,14 @@ def test_bad_streams_are_rejected_whole_and_the_others_converted(tmp_path: Path)
 
 
 def test_a_row_that_json_cannot_say_is_rejected_as_arrow(tmp_path: Path) -> None:
-    before = pa.table({"id": [1, 2, 3], "raw": [b"\xff", b"ok", None], "stream": [b"\xfe", b"bad", text(1).encode()]})
+    before = pa.table({"id": [b"\xff", b"2", b"3"], "raw": [b"x", b"y", None], "stream": [b"\xfe", b"bad", text(1).encode()]})
     source = written(tmp_path / "a.parquet", before)
     assert converted(source, tmp_path / "b.parquet", STREAMS).rejects == 2
     first, second = rejected(tmp_path / "b.parquet")
     assert first["encoding"] == "base64"
     assert pa.ipc.open_stream(base64.b64decode(first["content"])).read_all().equals(before.slice(0, 1))
-    assert json.loads(second["content"]) == {"id": 2, "raw": "ok", "stream": "bad"}
+    assert json.loads(second["content"]) == {"id": "2", "raw": "y", "stream": "bad"}
+    assert [first["stream"], second["stream"]] == ["ff", "32"]
     assert pq.read_table(tmp_path / "b.parquet")["stream"].to_pylist() == [said(text(1)).text.encode()]
 
 

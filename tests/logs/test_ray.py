@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from translate import UnknownFormat
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 data = pytest.importorskip("ray.data", reason="ray is not installed")
 
-from translate.adapters.ray import convert_column, convert_units
+from translate.adapters.ray import convert_column, convert_units  # noqa: E402
 
 FORMATS = ("gateway-sse", "unievent-sse")
 ROOT = Path(__file__).parents[2]
@@ -27,12 +28,14 @@ ROOT = Path(__file__).parents[2]
 def ray() -> Iterator[None]:
     import ray
 
+    patch = pytest.MonkeyPatch()
+    patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     paths = [str(ROOT), str(ROOT / "codecs"), os.environ.get("PYTHONPATH", "")]
     ray.init(
         num_cpus=2,
         include_dashboard=False,
         object_store_memory=100 * 1024 * 1024,
-        logging_level="ERROR",
+        logging_level=logging.ERROR,
         log_to_driver=False,
         runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, paths))}},
         _node_ip_address="127.0.0.1",
@@ -42,6 +45,7 @@ def ray() -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+        patch.undo()
 
 
 def test_a_column_of_streams() -> None:

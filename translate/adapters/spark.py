@@ -5,7 +5,8 @@
    and a format that does not exist (``UnknownFormat``).
 2. What each stream becomes is what :func:`translate.convert` makes of it. ``clock`` is a number, 0 by default: a task
    that Spark runs again gives the same.
-3. Rows reach Python in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch``: where streams are large, lower it.
+3. All columns pass through Arrow, as with Spark's own ``mapInArrow``: what Spark cannot send so has to be left out.
+4. Rows reach Python in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch``: where streams are large, lower it.
 """
 
 from __future__ import annotations

@@ -300,27 +300,36 @@ def convert_streams(
 
 
 def keys(batch: pa.RecordBatch, layout: Layout) -> Iterator[tuple[Any, Any]]:
-    """The id and the order of each row, ``None`` where there is none. Times are integers."""
-    ids, orders = (_values(column(batch, path or "")) for path in (layout.id, layout.order))
+    """The id and the order of each row, ``None`` where there is none."""
+    ids, orders = (values(column(batch, path or "")) for path in (layout.id, layout.order))
     return zip(ids, (None if is_nan(order) else order for order in orders), strict=True)
 
 
-def _values(array: pa.Array) -> list[Any]:
+def has_ids(schema: pa.Schema, path: str) -> bool:
+    """Whether there is a column of ids at a path."""
+    try:
+        return _is_id(_bare(type_of(schema, path)))
+    except NoSuchColumn:
+        return False
+
+
+def values(array: pa.Array) -> list[Any]:
+    """Ids, or places in an order, so that they can be compared: text, bytes and numbers. Times are integers."""
     array = _unpacked(array)
     kind = array.type
-    values: list[Any]
+    found: list[Any]
     if _is_octets(kind):
         # it may be no UTF-8, and is an id for all that
-        values = [_octets(value) if value.is_valid else None for value in array]
+        found = [_octets(value) if value.is_valid else None for value in array]
         if _is_text(kind):
-            values = [each if each is None else each.decode("utf-8", "surrogateescape") for each in values]
-        return values
+            found = [each if each is None else each.decode("utf-8", "surrogateescape") for each in found]
+        return found
     if _types.is_temporal(kind) and not _types.is_interval(kind):
         array = array.view(pa.int64() if kind.bit_width == 64 else pa.int32())
-    values = array.to_pylist()
+    found = array.to_pylist()
     if _types.is_decimal(kind) and kind.scale <= 0:
-        return [None if each is None else int(each) for each in values]
-    return values
+        return [None if each is None else int(each) for each in found]
+    return found
 
 
 def one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:

@@ -211,6 +211,7 @@ def _convert_streams(
     file: pq.ParquetFile, task: Task, counts: Counts, writer: _Writer, reject: Callable[[Reject], None]
 ) -> None:
     layout, at, last = task.layout, 0, 0
+    named = layout.id if layout.id and arrow.has_ids(file.schema_arrow, layout.id) else None
     for group, batch in _batches(file):
         if group != last:
             writer.end_group()
@@ -220,8 +221,8 @@ def _convert_streams(
         done = arrow.convert_streams(rows, layout.field, task.settings, counts, bad.__setitem__)
         for index, error in bad.items():
             row = rows.slice(index, 1)
-            said = None if layout.id is None else arrow.said(arrow.column(row, layout.id)[0])
-            reject(Reject(error, Whole(*arrow.rows_as_text([row])), {"row": at + index}, said))
+            id = arrow.values(arrow.column(row, named))[0] if named else None
+            reject(Reject(error, Whole(*arrow.rows_as_text([row])), {"row": at + index}, _id(id)))
         if bad:
             done = done.filter(pa.array([index not in bad for index in range(rows.num_rows)]))
         writer.add(done)
@@ -277,10 +278,16 @@ def _convert_group(
         counts.rejected += 1
         counts.records_rejected += len(group.rows)
         content = Whole(*arrow.rows_as_text([_row(row, schema) for row in group.rows]))
-        id = group.id.hex() if isinstance(group.id, bytes) else group.id
         at = {"row": group.rows[0].place, "records": len(group.rows)}
-        reject(Reject(error, content, at, id if isinstance(id, (str, int)) else str(id)))
+        reject(Reject(error, content, at, _id(group.id)))
         return None
+
+
+def _id(id: Any) -> Any:
+    """An id as JSON has it."""
+    if isinstance(id, bytes):
+        return id.hex()
+    return id if id is None or isinstance(id, (str, int)) else str(id)
 
 
 def _row(row: Row, schema: pa.Schema) -> pa.RecordBatch:
