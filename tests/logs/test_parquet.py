@@ -35,7 +35,7 @@ def odd(number: int) -> dict[str, Any]:
     """Columns of many types, with nulls, and values that other ways of carrying them would change."""
     some = range(number)
     return {
-        "ns": pa.array([None if n % 5 == 4 else 1_700_000_000 * 10**9 + 1 + n for n in some], pa.timestamp("ns", "UTC")),
+        "ns": pa.array([None if n % 5 == 4 else 17 * 10**17 + 1 + n for n in some], pa.timestamp("ns", "UTC")),
         "decimal": pa.array([None if n % 7 == 3 else Decimal(n) / 1000 for n in some], pa.decimal128(38, 18)),
         "kind": pa.array([None if n % 6 == 2 else f"k{n % 3}" for n in some], pa.dictionary(pa.int8(), pa.string())),
         "nested": pa.array(
@@ -147,7 +147,8 @@ def test_bad_streams_are_rejected_whole_and_the_others_converted(tmp_path: Path)
 
 
 def test_a_row_that_json_cannot_say_is_rejected_as_arrow(tmp_path: Path) -> None:
-    before = pa.table({"id": [b"\xff", b"2", b"3"], "raw": [b"x", b"y", None], "stream": [b"\xfe", b"bad", text(1).encode()]})
+    streams = [b"\xfe", b"bad", text(1).encode()]
+    before = pa.table({"id": [b"\xff", b"2", b"3"], "raw": [b"x", b"y", None], "stream": streams})
     source = written(tmp_path / "a.parquet", before)
     assert converted(source, tmp_path / "b.parquet", STREAMS).rejects == 2
     first, second = rejected(tmp_path / "b.parquet")
@@ -219,6 +220,15 @@ def test_a_large_group_is_written_as_several(tmp_path: Path, monkeypatch: pytest
     file = pq.ParquetFile(tmp_path / "b.parquet")
     assert file.num_row_groups > 3
     assert file.read()["stream"].to_pylist() == [said(stream).text for stream in GOOD.values()]
+
+
+def test_times_of_old_writers_stay_as_they_are(tmp_path: Path) -> None:
+    before = streams_table().append_column("at", pa.array(range(60), pa.timestamp("ns")))
+    source = written(tmp_path / "a.parquet", before, use_deprecated_int96_timestamps=True, compression="none")
+    converted(source, tmp_path / "b.parquet", STREAMS)
+    said_of = pq.read_metadata(tmp_path / "b.parquet").row_group(0).column(2)
+    assert (said_of.physical_type, said_of.compression) == ("INT96", "UNCOMPRESSED")
+    assert pq.read_table(tmp_path / "b.parquet")["at"].equals(pq.read_table(source)["at"])
 
 
 def test_a_limit(tmp_path: Path) -> None:

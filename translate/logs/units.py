@@ -33,7 +33,8 @@ def convert_units(units: Sequence[Any], settings: Settings, counts: Counts) -> l
     count(counts, running, report)
     if not running.joined:
         return [(index, jsontext.loads(jsontext.dumps(each))) for index, each in out]
-    return [(index, text) for index, each in out for text in _split(each, settings.dst)]
+    end = _end(settings.dst)
+    return [(index, text) for index, each in out for text in _split(each, end)]
 
 
 def chunks(units: Sequence[Any], format: str) -> list[Any]:
@@ -54,7 +55,6 @@ def _ended(unit: Any, end: str) -> str:
     return unit.rstrip("\r\n") + end
 
 
-def _split(data: bytes, format: str) -> list[str]:
+def _split(data: bytes, end: str) -> list[str]:
     """Units that were said together."""
-    end = _end(format)
     return [piece + (end if end == "\n\n" else "") for piece in data.decode().split(end) if piece]
