@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,3 +105,20 @@ def test_columns_that_cannot_be() -> None:
             kept.KeptStreams(column, SETTINGS, "error").schema(schema)
     with pytest.raises(ValueError, match="already"):
         kept.KeptStreams("t", SETTINGS, "n").schema(pa.schema([("n", pa.int64()), ("t", pa.string())]))
+
+
+def test_a_number_that_is_none_is_no_place() -> None:
+    units = samples.units(samples.text(4))
+    places = [float(index) for index in range(len(units))]
+    places[3] = float("nan")
+    table = pa.table({"id": [1] * len(units), "seq": places, "unit": units})
+    done = kept.KeptUnits(replace(UNITS, gaps=True), SETTINGS, "error", False).convert_table(table)
+    (row,) = done.to_pylist()
+    assert row["unit"] is None
+    assert "has no place in its order" in row["error"]
+
+
+def test_a_struct_that_is_null_stays_so() -> None:
+    batch = pa.record_batch({"s": pa.array([{"a": 1, "b": 2}, None, {"a": None, "b": 3}])}).slice(1)
+    done = arrow.put(batch, "s.a", pa.array(["x", "y"]))
+    assert done.column("s").to_pylist() == [None, {"a": "y", "b": 3}]

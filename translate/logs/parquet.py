@@ -2,7 +2,8 @@
 
 1. All but the converted column, and the order column of units, comes back as it was: values, types, metadata. So do
    codecs and groups of rows; a group that is large when converted is written as several.
-2. A row whose stream is broken is rejected, with all of its columns: as a line of JSON, or, if that cannot say it, as
+2. Where rows are put together by id, indices of dictionaries have 32 bits at least.
+3. A row whose stream is broken is rejected, with all of its columns: as a line of JSON, or, if that cannot say it, as
    an Arrow IPC stream.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,6 +31,7 @@ BATCH = 8 * CHUNK
 """Bytes of rows, as Parquet has them, that are read at once."""
 ROWS = 256
 """Rows that are read at once at most: a stream that is there many times is there once in Parquet."""
+_Change: TypeAlias = Callable[[Any], Any]
 _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
@@ -55,6 +57,8 @@ def convert_file(task: Task, counts: Counts, output: Output, reject: Callable[[R
             schema = arrow.converted_schema(file.schema_arrow, task.layout, task.settings)
         except arrow.NoSuchColumn as error:
             raise InputFault(str(error)) from None
+        if task.layout.units:
+            schema = _retyped(schema, _roomy)
         with _Writer(output, schema, file) as writer:
             if task.layout.units:
                 with Grouping(task.memory) as grouping:
@@ -153,7 +157,7 @@ class _Writer:
             self._file.close()
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows."""
+        """Take rows, dictionaries undone or not."""
         self._held.append(pa.RecordBatch.from_arrays(batch.columns, schema=self.schema))
         self._size += batch.nbytes
         self._number += batch.num_rows
@@ -242,7 +246,8 @@ def _convert_units(
     reject: Callable[[Reject], None],
     grouping: Grouping,
 ) -> None:
-    schema = _without_dictionaries(file.schema_arrow)
+    # a row by itself cannot have a dictionary
+    schema = _retyped(file.schema_arrow, lambda kind: kind.value_type)
     at = 0
     for _, batch in _batches(file):
         plain = _cast(batch, schema)
@@ -262,7 +267,7 @@ def _convert_units(
     for group in islice(grouping.groups(), task.limit):
         done = _convert_group(group, task, counts, reject, schema)
         if done is not None:
-            writer.add(_cast(done, writer.schema))
+            writer.add(done)
         if writer.full:
             writer.end_group()
 
@@ -300,20 +305,27 @@ def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return arrow.one(pa.Table.from_batches([batch]).cast(schema).to_batches())
 
 
-def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Values as they are: a row by itself cannot have a dictionary."""
-    return pa.schema([field.with_type(_value_type(field.type)) for field in schema], metadata=schema.metadata)
+def _roomy(kind: pa.DictionaryType) -> pa.DataType:
+    """Rows of many groups come together in one, and so do their dictionaries."""
+    index = kind.index_type
+    return pa.dictionary(pa.int32() if index.bit_width < 32 else index, kind.value_type, kind.ordered)
 
 
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    types = pa.types
+def _retyped(schema: pa.Schema, change: _Change) -> pa.Schema:
+    """A schema with other types for dictionaries."""
+    return pa.schema([_changed(field, change) for field in schema], metadata=schema.metadata)
+
+
+def _changed(field: pa.Field, change: _Change) -> pa.Field:
+    types, kind = pa.types, field.type
     if types.is_dictionary(kind):
-        return kind.value_type
-    if types.is_struct(kind):
-        return pa.struct([field.with_type(_value_type(field.type)) for field in kind])
-    if types.is_map(kind):
-        return pa.map_(kind.key_type, _value_type(kind.item_type), keys_sorted=kind.keys_sorted)
-    for found, make in ((types.is_list, pa.list_), (types.is_large_list, pa.large_list)):
-        if found(kind):
-            return make(kind.value_field.with_type(_value_type(kind.value_type)))
-    return kind
+        kind = change(kind)
+    elif types.is_struct(kind):
+        kind = pa.struct([_changed(each, change) for each in kind])
+    elif types.is_map(kind):
+        kind = pa.map_(kind.key_type, _changed(kind.item_field, change), keys_sorted=kind.keys_sorted)
+    elif types.is_list(kind):
+        kind = pa.list_(_changed(kind.value_field, change))
+    elif types.is_large_list(kind):
+        kind = pa.large_list(_changed(kind.value_field, change))
+    return field.with_type(kind)
