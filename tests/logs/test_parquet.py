@@ -241,8 +241,8 @@ def test_a_limit(tmp_path: Path) -> None:
 
 def units_table(rows: list[samples.UnitRow], seq: Any = None) -> Any:
     ids, orders, texts = zip(*rows, strict=True)
-    columns = {"id": ids, "seq": pa.array(orders, pa.int16()) if seq is None else seq, "unit": pa.array(texts, pa.string())}
-    return table({**odd(len(rows)), "n": range(len(rows)), **columns})
+    seq = pa.array(orders, pa.int16()) if seq is None else seq
+    return table({**odd(len(rows)), "n": range(len(rows)), "id": ids, "seq": seq, "unit": pa.array(texts, pa.string())})
 
 
 def by_stream(path: Path) -> dict[Any, list[dict[str, Any]]]:
