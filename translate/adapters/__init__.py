@@ -1,7 +1,8 @@
 """The library inside services: between a client and an upstream. See ``docs/adapters.md``.
 
 What is here needs nothing but the core. Adapters for other packages are modules of their own, and import them:
-``.httpx``, ``.httpx2``, ``.starlette``, ``.prometheus``, ``.opentelemetry``, and the sidecar, ``.sidecar``.
+``.httpx``, ``.httpx2``, ``.starlette``, ``.prometheus``, ``.opentelemetry``, ``.spark``, ``.ray``, and the sidecar,
+``.sidecar``.
 """
 
 from .asgi import StreamResponse

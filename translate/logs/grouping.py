@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import os
 import pickle
 import tempfile
@@ -28,7 +29,9 @@ _DEPTH = 3
 
 
 class Row(NamedTuple):
-    """One unit of a stream. ``place``: where it was, ascending; ``payload``: what it is."""
+    """One unit of a stream. ``order``: ``None`` where there is none; ``place``: where it was, ascending; ``payload``:
+    what it is.
+    """
 
     id: Any
     order: Any
@@ -43,9 +46,11 @@ class Group(NamedTuple):
     rows: list[Row]
 
     def in_order(self, *, gaps: bool) -> list[Row]:
-        """The rows in the stream's own order. Raises :class:`GrammarError` where there is none: two rows at one place,
-        integers that leave some out (unless ``gaps``), text among numbers.
+        """The rows in the stream's own order. Raises :class:`GrammarError` where there is none: a row without a place,
+        two rows at one place, integers that leave some out (unless ``gaps``), text among numbers.
         """
+        if any(row.order is None for row in self.rows):
+            raise GrammarError("a unit of the stream has no place in its order", expected="text or a number")
         try:
             rows = sorted(self.rows, key=lambda row: row.order)
         except TypeError:
@@ -122,6 +127,11 @@ class Grouping:
         os.unlink(path)
         for id, rows in _unpickled(again):
             yield Group(id, [Row(*row) for row in rows])
+
+
+def is_nan(order: Any) -> bool:
+    """Whether a number has no place among others."""
+    return isinstance(order, float) and math.isnan(order)
 
 
 def _grouped(rows: Iterable[Row]) -> Iterator[Group]:

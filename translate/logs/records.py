@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import jsontext
 from ..errors import DecodeError, TranslateError
-from .grouping import Group, Grouping, Row
+from .grouping import Group, Grouping, Row, is_nan
 from .layout import Counts, Layout, Settings, get, put
 from .stream import Reject, Whole, whole
 from .units import convert_units
@@ -110,14 +110,9 @@ def _content(record: dict[str, Any], path: str) -> Any:
 
 
 def _key(record: dict[str, Any], layout: Layout) -> tuple[Any, Any]:
-    """The id and the order of a record."""
-    found = []
-    for path, kinds in ((layout.id or "", (str, int)), (layout.order or "", (str, int, float))):
-        try:
-            value = get(record, path)
-        except KeyError:
-            raise DecodeError(f"the record lacks the member {path!r}") from None
-        if not isinstance(value, kinds) or isinstance(value, bool):
-            raise DecodeError(f"the member {path!r} is no id or order", expected="text or a number")
-        found.append(value)
-    return found[0], found[1]
+    """The id and the order of a record. One without an order spoils its stream: see :meth:`Group.in_order`."""
+    id, order = _optional(record, layout.id), _optional(record, layout.order)
+    if not isinstance(id, (str, int)) or isinstance(id, bool):
+        raise DecodeError(f"the record has no id at {layout.id!r}", expected="text or an integer")
+    ordered = isinstance(order, (str, int, float)) and not isinstance(order, bool) and not is_nan(order)
+    return id, order if ordered else None

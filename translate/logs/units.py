@@ -20,21 +20,27 @@ def convert_units(units: Sequence[Any], settings: Settings, counts: Counts) -> l
     """
     report = report_for(settings)
     running = translator(settings, report)
-    end = _end(settings.src)
     out: list[tuple[int, Any]] = []
-    chunks = [unit if isinstance(unit, dict) else _ended(unit, end) for unit in units]
-    for index, chunk in enumerate(chunks):
+    pieces = chunks(units, settings.src)
+    for index, chunk in enumerate(pieces):
         out += ((index, each) for each in running.feed(chunk))
     out += ((len(units) - 1, each) for each in running.close())
     error = broken(running)
     if error is not None:
         raise error
     if settings.verify:
-        verify(settings, chunks, [each for _, each in out])
+        verify(settings, pieces, [each for _, each in out])
     count(counts, running, report)
     if not running.joined:
         return [(index, jsontext.loads(jsontext.dumps(each))) for index, each in out]
-    return [(index, text) for index, each in out for text in _split(each, settings.dst)]
+    end = _end(settings.dst)
+    return [(index, text) for index, each in out for text in _split(each, end)]
+
+
+def chunks(units: Sequence[Any], format: str) -> list[Any]:
+    """Units as they are fed: text has the end of its unit."""
+    end = _end(format)
+    return [unit if isinstance(unit, dict) else _ended(unit, end) for unit in units]
 
 
 def _end(format: str) -> str:
@@ -49,7 +55,6 @@ def _ended(unit: Any, end: str) -> str:
     return unit.rstrip("\r\n") + end
 
 
-def _split(data: bytes, format: str) -> list[str]:
+def _split(data: bytes, end: str) -> list[str]:
     """Units that were said together."""
-    end = _end(format)
     return [piece + (end if end == "\n\n" else "") for piece in data.decode().split(end) if piece]

@@ -1,0 +1,1 @@
+"""Logged streams: files, tables and lakes of them."""
