@@ -252,9 +252,19 @@ class Pump:
         if translator is None:
             await self._put([chunk])
             return
-        began = perf_counter()
+        await self._say(translator, self._measured(translator, translator.feed, chunk))
+
+    async def end(self) -> None:
+        """The input ended."""
+        translator = self._translator
+        if translator is not None:
+            await self._say(translator, self._measured(translator, translator.close))
+
+    def _measured(self, translator: Translator, step: Callable[..., list[Any]], *args: Any) -> list[Any]:
+        """One step of the translator, which may read units."""
+        stats, began = self.stats, perf_counter()
         try:
-            out = translator.feed(chunk)
+            return step(*args)
         finally:
             spent = perf_counter() - began
             stats.translating += spent
@@ -263,12 +273,6 @@ class Pump:
                 count, stats.units = units - stats.units, units
                 if self._told.units:
                     self._told("on_unit", count, spent)
-        await self._say(translator, out)
-
-    async def end(self) -> None:
-        """The input ended."""
-        if self._translator is not None:
-            await self._say(self._translator, self._translator.close())
 
     async def fail(self, error: Exception) -> None:
         """The input failed. Raises ``error`` where the output cannot say it."""
