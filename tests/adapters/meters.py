@@ -27,7 +27,7 @@ NAMES = {
 OURS = {theirs + end: ours + end.replace("_", ".") for ours, theirs in NAMES.items() for end in ("", "_count", "_sum")}
 
 
-async def each(*pieces: bytes) -> AsyncIterator[bytes]:
+async def each(*pieces: Any) -> AsyncIterator[Any]:
     """A source of these."""
     for piece in pieces:
         yield piece

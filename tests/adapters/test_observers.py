@@ -120,10 +120,11 @@ async def test_a_stream_is_counted_however_it_ends(outcome: Outcome, meter: Mete
         assert sums.get("stream.time_to_first_unit.sum") == (pytest.approx(stats.first) if stats.first else None)
 
 
-async def test_a_unit_that_only_the_end_completes_is_counted(meter: Meter) -> None:
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, bytes.decode])
+async def test_a_unit_that_only_the_end_completes_is_counted(kind: Any, meter: Meter) -> None:
     data = lines(FRAMES["turn"]).rstrip(b"\n")
-    stats = await relay(each(data), ignore, "gateway-jsonl", DST, observer=meter.observer)
-    assert (stats.outcome, stats.units) == ("finished", len(TURN))
+    stats = await relay(each(kind(data)), ignore, "gateway-jsonl", DST, observer=meter.observer)
+    assert (stats.outcome, stats.units, stats.bytes_in) == ("finished", len(TURN), len(data))
     series = meter.series()
     assert series["units", "gateway-jsonl", DST] == len(TURN)
     assert series["latency.count", "gateway-jsonl", DST] == 2

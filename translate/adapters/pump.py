@@ -37,6 +37,13 @@ class SinkError(Exception):
         self.error = error
 
 
+def _size(chunk: Any) -> int:
+    """The bytes of a piece of input; objects have none."""
+    if isinstance(chunk, str):
+        return len(chunk.encode("utf-8", "surrogatepass"))
+    return len(chunk) if isinstance(chunk, (bytes, bytearray, memoryview)) else 0
+
+
 _LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -247,8 +254,7 @@ class Pump:
     async def take(self, chunk: Any) -> None:
         """Translate one piece of input, or pass it on; wait until the sink has taken what comes of it."""
         stats, translator = self.stats, self._translator
-        if isinstance(chunk, (bytes, str)):
-            stats.bytes_in += len(chunk)
+        stats.bytes_in += len(chunk) if type(chunk) is bytes else _size(chunk)
         if translator is None:
             await self._put([chunk])
             return
