@@ -37,6 +37,13 @@ class SinkError(Exception):
         self.error = error
 
 
+def _size(chunk: Any) -> int:
+    """The bytes of a piece of input; objects have none."""
+    if isinstance(chunk, str):
+        return len(chunk.encode("utf-8", "surrogatepass"))
+    return len(chunk) if isinstance(chunk, (bytes, bytearray, memoryview)) else 0
+
+
 _LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -247,14 +254,23 @@ class Pump:
     async def take(self, chunk: Any) -> None:
         """Translate one piece of input, or pass it on; wait until the sink has taken what comes of it."""
         stats, translator = self.stats, self._translator
-        if isinstance(chunk, (bytes, str)):
-            stats.bytes_in += len(chunk)
+        stats.bytes_in += len(chunk) if type(chunk) is bytes else _size(chunk)
         if translator is None:
             await self._put([chunk])
             return
-        began = perf_counter()
+        await self._say(translator, self._measured(translator, translator.feed, chunk))
+
+    async def end(self) -> None:
+        """The input ended."""
+        translator = self._translator
+        if translator is not None:
+            await self._say(translator, self._measured(translator, translator.close))
+
+    def _measured(self, translator: Translator, step: Callable[..., list[Any]], *args: Any) -> list[Any]:
+        """One step of the translator, which may read units."""
+        stats, began = self.stats, perf_counter()
         try:
-            out = translator.feed(chunk)
+            return step(*args)
         finally:
             spent = perf_counter() - began
             stats.translating += spent
@@ -263,12 +279,6 @@ class Pump:
                 count, stats.units = units - stats.units, units
                 if self._told.units:
                     self._told("on_unit", count, spent)
-        await self._say(translator, out)
-
-    async def end(self) -> None:
-        """The input ended."""
-        if self._translator is not None:
-            await self._say(self._translator, self._translator.close())
 
     async def fail(self, error: Exception) -> None:
         """The input failed. Raises ``error`` where the output cannot say it."""
