@@ -94,8 +94,7 @@ def _family(host: str) -> socket.AddressFamily:
 
 def _metrics() -> tuple[Observer | None, Callable[[], tuple[bytes, str]] | None]:
     try:
-        from ..prometheus import PrometheusObserver
+        from ..prometheus import PrometheusObserver, exposition
     except ImportError:
         return None, None
-    observer = PrometheusObserver()
-    return observer, observer.exposition
+    return PrometheusObserver(), exposition
