@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-import anyio
-
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
 from ..loss import Finding, Report
 
@@ -150,7 +148,7 @@ def outcome_of(failure: BaseException | None) -> Outcome:
             return "stopped"
         case TranslateError() if not isinstance(failure, TruncatedStream):
             return "broken"
-        case _ if isinstance(failure, anyio.get_cancelled_exc_class()):
-            return "cancelled"
-        case _:
+        case Exception():
             return "cut"
+        case _:
+            return "cancelled"
