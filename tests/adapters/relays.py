@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from tests.peers.serving import PATIENCE
 from tests.sources import ERROR, FRAMES
-from translate import Finding, convert
+from translate import Finding, StreamTimeout, convert
 from translate.adapters import Observer, Stats, relay
 
 SRC, DST = "gateway-sse", "unievent-sse"
@@ -148,14 +148,28 @@ def tasks() -> set[Any]:
         return set()
 
 
-async def run(source: Any, sink: Any = None, src: str = SRC, dst: str = DST, **options: Any) -> Stats:
+async def run(
+    source: Any, sink: Any = None, src: str = SRC, dst: str = DST, patience: float = PATIENCE, **options: Any
+) -> Stats:
     """Relay a stream, and see that nothing is left of it."""
     before = tasks()
     try:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(patience):
             return await relay(source, Receiver() if sink is None else sink, src, dst, clock=now, **options)
     finally:
         assert tasks() <= before
+
+
+def times_out(stats: Stats, phase: str) -> None:
+    """A stream did, and says of what."""
+    assert stats.outcome == "timed out"
+    assert isinstance(stats.failure, StreamTimeout)
+    assert (stats.failure.phase, stats.failure.code) == (phase, 504)
+
+
+def plain(data: bytes) -> bytes:
+    """Output without its keep-alives."""
+    return data.replace(KEEP_ALIVE, b"")
 
 
 def simulated(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:

@@ -59,6 +59,8 @@ class Output:
 
     async def put(self, data: bytes) -> None:
         """Write a piece, when it is quiet."""
+        if self.error is not None:
+            raise self.error
         self.busy = True
         await self._write(self._sink, data)
         self._stats.bytes_out += len(data)

@@ -134,13 +134,16 @@ class Pump:
         except Exception as error:
             return error
         lingers = False
-        while not (self.finished or self.left or self._ended_by is not None):
+        while not self.finished:
             try:
                 chunk = await anext(chunks)
             except StopAsyncIteration:
                 break
             except Exception as error:
                 return error
+            if self.left or self._ended_by is not None:
+                # it swallowed its cancellation
+                break
             await self.take(chunk)
             if self._scope is not None and not lingers and self._translator is not None and self._translator.ended:
                 lingers = True
