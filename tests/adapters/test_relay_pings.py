@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import anyio
 import pytest
@@ -25,7 +26,7 @@ from tests.adapters.relays import (
 )
 from tests.sources import FRAMES, Boom
 from translate import StreamTimeout
-from translate.adapters import Timeouts
+from translate.adapters import StreamResponse, Timeouts
 from translate.adapters.pump import GRACE, Pump
 
 MINUTES = 300.0
@@ -179,6 +180,50 @@ async def test_what_is_passed_on_has_no_first_unit() -> None:
     stream = Pump(SRC, DST, sink, timeouts=Timeouts(first=5), ping=5)
     stats = await stream.pull(Feed(b"a", 20, b"b"), head=lambda upstream: stream.passing())
     assert (stats.outcome, sink.data) == ("passed", b"ab")
+
+
+class Head(dict[str, str]):
+    """Its fields."""
+
+    raw = ((b"content-type", b"application/json"),)
+
+
+class NotFound(Feed):
+    """A response that is no stream."""
+
+    status_code = 404
+    headers = Head({"content-type": "application/json"})
+
+    def aiter_bytes(self) -> Feed:
+        return self
+
+    aiter_raw = aiter_bytes
+
+
+@simulated
+@pytest.mark.parametrize("seconds", [0, 20])
+async def test_an_answer_that_is_no_stream_comes_too_late_after_a_keep_alive(seconds: float) -> None:
+    source, sent = NotFound(b"{}"), list[Any]()
+
+    async def opening() -> Any:
+        await anyio.sleep(seconds)
+        return source
+
+    async def receive() -> Any:
+        await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    stats = await StreamResponse(opening, SRC, DST, ping=15).respond(receive, send)
+    body = b"".join(message.get("body", b"") for message in sent)
+    assert source.closed == 1
+    if seconds:
+        assert (stats.outcome, sent[0]["status"]) == ("failed", 200)
+        assert body.startswith(KEEP_ALIVE)
+        assert b'"status":404' in body
+    else:
+        assert (stats.outcome, sent[0]["status"], body) == ("passed", 404, b"{}")
 
 
 @simulated

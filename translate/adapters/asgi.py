@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any, TypeAlias, Unpack, cast
 
 from ..codec import Codec
+from ..errors import UpstreamFailure
 from ..event_json import to_json
 from ..events import Failure
 from ..failures import failure_of
@@ -132,6 +133,10 @@ class StreamResponse:
             if response is None or is_stream(src, response.status_code, response.headers.get("content-type")):
                 answer.fields = self.fields(upstream, answer.fields)
                 return
+            if answer.begun:
+                # a keep-alive was sent before: it is too late for another answer
+                code = response.status_code if response.status_code >= 400 else 502
+                raise UpstreamFailure(code, "the upstream gave no stream", None, {})
             upstream.raw = True
             pump.passing()
             answer.status = response.status_code
