@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any, TypeAlias, Unpack, cast
 
 from ..codec import Codec
+from ..errors import UpstreamFailure
 from ..event_json import to_json
 from ..events import Failure
 from ..failures import failure_of
@@ -142,6 +143,10 @@ class StreamResponse:
             response = upstream.response
             stream = response is None or is_stream(src, response.status_code, response.headers.get("content-type"))
             if response is not None and not stream:
+                if answer.begun:
+                    # a keep-alive was sent before: it is too late for another answer
+                    code = response.status_code if response.status_code >= 400 else 502
+                    raise UpstreamFailure(code, "the upstream gave no stream", None, {})
                 upstream.raw = True
                 answer.status = response.status_code
             if response is not None:

@@ -12,7 +12,8 @@ from .encodings import Inflater, undoes
 from .media import PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
 from .observe import Observer
 from .options import StreamOptions, Timeouts
-from .pump import Pump, SinkError
+from .output import SinkError
+from .pump import Pump
 
 _VARY = (b"vary", b"accept")
 _UNSEEN = ("http.response.pathsend", "http.response.zerocopysend")

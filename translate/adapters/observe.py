@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from traceback import format_tb
 from typing import Any, Literal, TypeAlias
 
-import anyio
-
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
 from ..loss import Finding, Report
 
@@ -153,7 +151,7 @@ def outcome_of(failure: BaseException | None) -> Outcome:
             return "stopped"
         case TranslateError() if not isinstance(failure, TruncatedStream):
             return "broken"
-        case _ if isinstance(failure, anyio.get_cancelled_exc_class()):
-            return "cancelled"
-        case _:
+        case Exception():
             return "cut"
+        case _:
+            return "cancelled"

@@ -76,11 +76,17 @@ class Upstream:
     async def aclose(self) -> None:
         """Close the iterator, then what it iterates over; also under cancellation, but not for ever."""
         parts = [self._chunks, self._source] if self._chunks is not self._source else [self._source]
-        with anyio.move_on_after(CLOSING, shield=True):
-            for part in parts:
-                close = getattr(part, "aclose", None)
-                if close is not None:
-                    await close()
+        raised: Exception | None = None
+        for part in parts:
+            close = getattr(part, "aclose", None)
+            if close is not None:
+                with anyio.move_on_after(CLOSING, shield=True):
+                    try:
+                        await close()
+                    except Exception as error:
+                        raised = raised or error
+        if raised is not None:
+            raise raised
 
 
 async def opened(source: Source) -> Upstream:
@@ -88,3 +94,10 @@ async def opened(source: Source) -> Upstream:
     if isinstance(source, (AsyncIterable, Response)) or not callable(source):
         return Upstream(source)
     return Upstream(await source())
+
+
+def size(chunk: Any) -> int:
+    """The bytes of a chunk; objects have none."""
+    if isinstance(chunk, str):
+        return len(chunk) if chunk.isascii() else len(chunk.encode("utf-8", "surrogatepass"))
+    return memoryview(chunk).nbytes if isinstance(chunk, (bytes, bytearray, memoryview)) else 0

@@ -1,0 +1,96 @@
+"""The receiver's side of a stream: one thing at a time is written, and what the receiver raises is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from .observe import Stats
+from .options import Sink
+
+_LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+
+
+class SinkError(Exception):
+    """The sink raised ``error``: no fault of the stream."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+    @property
+    def left(self) -> bool:
+        """Whether it says that the receiver has left."""
+        return isinstance(self.error, _LEFT)
+
+
+class Output:
+    """A sink, and what is known of it. Every method raises :class:`SinkError` where the sink raises."""
+
+    def __init__(self, sink: Sink, refuse: Callable[[Exception], Awaitable[None]] | None, stats: Stats) -> None:
+        self._sink = sink
+        self._refuse = refuse
+        self._stats = stats
+        self._pinging: anyio.Event | None = None
+        self.timed = False
+        """Whether someone looks at ``since`` and ``written``."""
+        self.since: float | None = None
+        """Since when something is being written, ``None`` while nothing is."""
+        self.written = 0.0
+        """When that was last so."""
+        self.busy = False
+        """Whether the sink has a piece that it has not taken yet; for ever, where that was cancelled: it may be torn.
+        """
+        self.refused = False
+        """Whether the stream was refused: then it has no output."""
+        self.error: SinkError | None = None
+
+    @property
+    def refusable(self) -> bool:
+        """Whether there is another answer than a stream still, and someone who gives it."""
+        return self._refuse is not None and not self._stats.bytes_out
+
+    async def quiet(self) -> None:
+        """Wait until no keep-alive is being written."""
+        while self._pinging is not None:
+            await self._pinging.wait()
+
+    async def put(self, data: bytes) -> None:
+        """Write a piece, when it is quiet."""
+        if self.error is not None:
+            raise self.error
+        self.busy = True
+        await self._write(self._sink, data)
+        self._stats.bytes_out += len(data)
+        self.busy = False
+
+    async def refuse(self, error: Exception) -> None:
+        """Answer with ``error`` alone, once, when it is quiet."""
+        if self._refuse is not None and not self.refused:
+            self.refused = self.busy = True
+            await self._write(self._refuse, error)
+            self.busy = False
+
+    async def ping(self, data: bytes) -> None:
+        """Write a keep-alive; others wait meanwhile."""
+        self._pinging = anyio.Event()
+        try:
+            await self._write(self._sink, data)
+            self._stats.bytes_out += len(data)
+            self._stats.pings += 1
+        finally:
+            self._pinging.set()
+            self._pinging = None
+
+    async def _write(self, write: Callable[[Any], Awaitable[None]], what: Any) -> None:
+        if self.timed:
+            self.since = anyio.current_time()
+        try:
+            await write(what)
+        except Exception as error:
+            self.error = SinkError(error)
+            raise self.error from error
+        if self.timed:
+            self.since, self.written = None, anyio.current_time()
