@@ -17,7 +17,7 @@ from typing import Any, Literal, Unpack
 import anyio
 from anyio.abc import TaskGroup
 
-from ..errors import StreamTimeout
+from ..errors import StreamTimeout, TranslateError
 from ..translator import Translator
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
@@ -113,8 +113,8 @@ class Pump:
         gone: Callable[[], Awaitable[None]] | None = None,
         head: Callable[[Upstream], None] | None = None,
     ) -> Stats:
-        """Run a stream from its source. ``head`` is shown the source once it is open; ``gone`` returns when the
-        receiver has left.
+        """Run a stream from its source. ``head`` is shown the source once it is open, and may raise what it fails of;
+        ``gone`` returns when the receiver has left.
         """
 
         async def body() -> None:
@@ -125,9 +125,7 @@ class Pump:
                 except Exception as error:
                     failure = error
                 else:
-                    if head is not None:
-                        head(upstream)
-                    failure = await self._all(upstream)
+                    failure = await self._all(upstream, head)
             finally:
                 if upstream is not None:
                     await upstream.aclose()
@@ -135,8 +133,13 @@ class Pump:
 
         return await self.run(body, gone)
 
-    async def _all(self, upstream: Upstream) -> Exception | None:
+    async def _all(self, upstream: Upstream, head: Callable[[Upstream], None] | None) -> Exception | None:
         """Take all that the source gives; what it raised, if it did."""
+        try:
+            if head is not None:
+                head(upstream)
+        except TranslateError as error:
+            return error
         chunks, lingers = aiter(upstream), False
         while not self.finished:
             try:
@@ -271,13 +274,13 @@ class Pump:
             await self._say(self._translator, self._translator.close())
 
     async def fail(self, error: Exception) -> None:
-        """The input failed. Raises ``error`` where the output cannot say it."""
+        """The input failed; after the end that is no one's concern. Raises ``error`` where the output cannot say it."""
         translator = self._translator
         if translator is None:
             if self._refuse is None or self.stats.bytes_out:
                 raise error
             await self._refuse(error)
-        elif not translator.finished:
+        elif not translator.finished and not translator.ended:
             await self._say(translator, translator.fail(error))
 
     async def _say(self, translator: Translator, out: list[Any]) -> None:
@@ -349,11 +352,14 @@ class Pump:
             case "total":
                 return self._start
             case "first":
-                return self._start if self.stats.first is None else None
+                # what passes is no stream, and has no units
+                passes = self._translator is None and self.stats.bytes_out
+                return self._start if self.stats.first is None and not passes else None
             case "ping":
                 return self._written if self._state == "reading" and self._pinging is None else None
             case "idle":
-                return self._since if self._state == "reading" else None
+                waits_for_first = "first" in self._alarms and not self.stats.bytes_in
+                return self._since if self._state == "reading" and not waits_for_first else None
             case _:
                 if self._pinging is not None:
                     return self._ping_since
