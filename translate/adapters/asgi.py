@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, TypeAlias, Unpack, cast
 
+import anyio
+
 from ..codec import Codec
 from ..errors import UpstreamFailure
 from ..event_json import to_json
@@ -124,7 +126,7 @@ class StreamResponse:
         self.pump: Pump | None = None
         """The stream, once it runs."""
         self.status = 200
-        """The status that was sent, once it was."""
+        """The status that was sent; 0 where none was before the client left."""
         resolve(src)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -154,19 +156,26 @@ class StreamResponse:
             if not stream or scope["method"] == "HEAD":
                 pump.passing()
 
+        async def gone() -> None:
+            await disconnected(receive)
+            if answer.ended:
+                # servers say so, too, once the answer is out
+                await anyio.sleep_forever()
+
         pump = self.pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
         )
         try:
-            stats = await pump.pull(self._source, lambda: disconnected(receive), head)
-        except Exception:
-            if not pump.complete:
-                raise
-            stats = pump.stats
+            try:
+                stats = await pump.pull(self._source, gone, head)
+            except Exception:
+                if not pump.complete:
+                    raise
+                stats = pump.stats
+            if stats.outcome not in ("disconnected", "cancelled"):
+                await answer.end()
         finally:
-            self.status = answer.status
-        if stats.outcome not in ("disconnected", "cancelled"):
-            await answer.end()
+            self.status = answer.status if answer.begun else 0
         return stats
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:

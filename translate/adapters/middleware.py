@@ -132,7 +132,7 @@ class _Translated:
 
         async def received() -> Message:
             message = await receive()
-            if message["type"] == "http.disconnect":
+            if message["type"] == "http.disconnect" and not self._answer.ended:
                 # the application ends by itself
                 self._pump.left = True
             return message

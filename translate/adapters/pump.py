@@ -3,7 +3,7 @@
 1. Input is asked for only when the output of all before it was taken: the sink holds the source. There is no queue.
 2. A second task, beside the one that pulls, looks at the clock, and a third waits for the receiver to leave. What they
    find cancels the first; nothing is ever timed, or pinged, from within an iterator.
-3. A source is closed before anything more is said, and whatever happens.
+3. A source is closed whatever happens, and before a failure is said that it did not report itself.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ class Pump:
         gone: Callable[[], Awaitable[None]] | None = None,
         head: Callable[[Upstream], None] | None = None,
     ) -> Stats:
-        """Run a stream from its source. ``head`` is shown the source once it is open; ``gone`` returns when the
-        receiver has left.
+        """Run a stream from its source. ``head`` is shown the source once it is open, and may raise what it fails of;
+        ``gone`` returns when the receiver has left.
         """
         if isinstance(source, (AsyncIterable, Response)):
             # it is closed even where nothing is ever asked of it
@@ -248,7 +248,8 @@ class Pump:
     @property
     def finished(self) -> bool:
         """Whether nothing more is to be taken: the output has said why."""
-        return self._output.refused or (self._translator is not None and self._translator.finished)
+        translator = self._translator
+        return self._output.refused if translator is None else translator.finished
 
     @property
     def _said(self) -> bool:
@@ -315,7 +316,8 @@ class Pump:
     async def _give(self, translator: Translator) -> None:
         """Give the sink all that it has not got: what was translated is held while a keep-alive is being written."""
         failure = translator.failure
-        if failure is not None and self._upstream is not None:
+        if failure is not None and translator.finished and self._upstream is not None:
+            # a source that reported it itself is about to end
             await self._hang_up()
             await anyio.lowlevel.checkpoint_if_cancelled()
         await self._output.quiet()
@@ -375,7 +377,8 @@ class Pump:
                 return self._output.written if self._state == "reading" and self._output.since is None else None
             case "idle":
                 waits = self._state == "reading" and not self._output.busy and not self._held
-                return self._since if waits else None
+                before = self._translator is not None and "first" in self._alarms and not self.stats.bytes_in
+                return self._since if waits and not before else None
             case _:
                 return self._output.since
 
