@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias, Unpack, cast
 
 from ..codec import Codec
@@ -11,12 +12,12 @@ from ..events import Failure
 from ..failures import failure_of
 from ..jsontext import dumps
 from ..registry import resolve
-from ..translator import EventWriter
-from .media import STREAM_HEADERS, is_stream, media_type
+from ..translator import EventWriter, Translator
+from .media import OF_BYTES, STREAM_HEADERS, is_stream, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
-from .pump import Pump
-from .upstream import Source, Upstream
+from .pump import LEFT, Pump
+from .upstream import Response, Source, Upstream
 
 Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -28,6 +29,15 @@ Fields: TypeAlias = list[tuple[bytes, bytes]]
 
 PING = 15.0
 """Seconds of silence after which a keep-alive is sent: proxies cut what is silent for 30 or 60."""
+
+
+_PASSED = frozenset(
+    (
+        *(b"content-type", b"content-length", b"content-encoding", b"content-language"),
+        *(b"retry-after", b"www-authenticate", b"location", b"allow"),
+    )
+)
+_OF_STREAM = frozenset((*OF_BYTES, b"x-accel-buffering"))
 
 
 class Answer:
@@ -46,11 +56,12 @@ class Answer:
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self, data: bytes = b"") -> None:
-        """Send the last piece of the body, if none was sent before."""
+        """Send the last piece of the body, if none was sent before. A client that has left need not hear it."""
         if not self.ended:
             self.ended = True
-            await self._begin()
-            await self._send({"type": "http.response.body", "body": data, "more_body": False})
+            with suppress(*LEFT):
+                await self._begin()
+                await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
     async def _begin(self) -> None:
         if not self.begun:
@@ -58,12 +69,23 @@ class Answer:
             await self._send({"type": "http.response.start", "status": self.status, "headers": self.fields})
 
     async def refuse(self, error: Exception, dst: str) -> None:
-        """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON."""
+        """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON.
+
+        Fields that do not speak of the stream stay: cookies, and those that let a browser read the answer.
+        """
         failure = failure_of(error)
         body = failure_body(failure, resolve(dst)[0])
         self.status = failure.code if failure.code is not None and 400 <= failure.code <= 599 else 502
-        self.fields = [(b"content-type", b"application/json"), *STREAM_HEADERS[:1]]
+        length = str(len(body)).encode()
+        own: Fields = [(b"content-type", b"application/json"), (b"content-length", length), *STREAM_HEADERS[:1]]
+        self.fields = joined([field for field in self.fields if field[0] not in _OF_STREAM], own)
         await self.end(body)
+
+
+def joined(under: Iterable[tuple[bytes, bytes]], over: Fields) -> Fields:
+    """Two heads as one: what ``over`` names it says alone."""
+    names = {name for name, _ in over}
+    return [*(field for field in under if field[0] not in names), *over]
 
 
 def failure_body(failure: Failure, codec: Codec) -> bytes:
@@ -80,7 +102,7 @@ class StreamResponse:
     ``source``    a response of httpx or httpx2 that was asked for as a stream, any asynchronous iterable, or an async
                   callable that opens one of them: then a client that leaves before cancels the opening, too
     ``src, dst``  formats; ``dst`` one of bytes
-    ``headers``   more of them for the head, beside those of an event stream
+    ``headers``   more of them for the head, beside those of an event stream or instead of them
     ``ping``      seconds of silence after which a keep-alive comment is sent; ``None``: never
     ``timeouts``  see :class:`translate.adapters.Timeouts`
     ``observer``  is told what happens
@@ -89,8 +111,8 @@ class StreamResponse:
     once; it is closed in every other case, too. A source that fails before its first unit gives an HTTP status, the
     one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later
     ends in that unit. A response that is no stream (its status is not 200, or its type not that of ``src``) is
-    passed on as it is. Raises what is wrong with the arguments at once; other options are those of
-    :func:`translate.convert`.
+    passed on as it is. To ``HEAD`` the answer is a head alone: a source that is open is closed, none is opened.
+    Raises what is wrong with the arguments at once; other options are those of :func:`translate.convert`.
     """
 
     def __init__(
@@ -113,29 +135,27 @@ class StreamResponse:
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
         self._observers = [observer] if observer is not None else []
-        resolve(src)
+        Translator(src, dst, **options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await self.respond(receive, send)
+        if scope["method"] == "HEAD":
+            await self._head(send)
+        else:
+            await self.respond(receive, send)
 
     async def respond(self, receive: Receive, send: Send) -> Stats:
         """Answer one request, and return what became of it. Raises what has to make the server hang up."""
         src, dst = self._formats
-        answer = Answer(send, 200, [(b"content-type", self._type), *STREAM_HEADERS, *self.added])
+        answer = self._answer(send)
 
         async def refuse(error: Exception) -> None:
             await answer.refuse(error, dst)
 
         def head(upstream: Upstream) -> None:
-            response = upstream.response
-            if response is None or is_stream(src, response.status_code, response.headers.get("content-type")):
-                answer.fields = self.fields(upstream, answer.fields)
-                return
-            upstream.raw = True
-            pump.passing()
-            answer.status = response.status_code
-            answer.fields = self.passed(upstream)
+            if not self._streams(upstream, answer):
+                upstream.raw = True
+                pump.passing()
 
         pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
@@ -151,6 +171,28 @@ class StreamResponse:
             await answer.end()
         return stats
 
+    def _answer(self, send: Send) -> Answer:
+        return Answer(send, 200, joined([(b"content-type", self._type), *STREAM_HEADERS], self.added))
+
+    def _streams(self, upstream: Upstream, answer: Answer) -> bool:
+        """Whether a source is a stream; the answer gets its head."""
+        response = upstream.response
+        if response is None or is_stream(self._formats[0], response.status_code, response.headers.get("content-type")):
+            answer.fields = self.fields(upstream, answer.fields)
+            return True
+        answer.status = response.status_code
+        answer.fields = self.passed(upstream)
+        return False
+
+    async def _head(self, send: Send) -> None:
+        """Answer with the head alone."""
+        answer = self._answer(send)
+        if isinstance(self._source, (AsyncIterable, Response)):
+            upstream = Upstream(self._source)
+            self._streams(upstream, answer)
+            await upstream.aclose()
+        await answer.end()
+
     def running(self, pump: Pump) -> None:
         """Told of the stream before it runs."""
 
@@ -160,9 +202,8 @@ class StreamResponse:
 
     def passed(self, upstream: Upstream) -> Fields:
         """The head of an answer that is passed on as it is."""
-        wanted = (b"content-type", b"content-length", b"content-encoding", b"retry-after", b"www-authenticate")
         raw = upstream.response.headers.raw if upstream.response is not None else ()
-        return [(name.lower(), value) for name, value in raw if name.lower() in wanted] + self.added
+        return joined(self.added, [(name.lower(), value) for name, value in raw if name.lower() in _PASSED])
 
 
 async def disconnected(receive: Receive) -> None:

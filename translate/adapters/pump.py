@@ -37,7 +37,8 @@ class SinkError(Exception):
         self.error = error
 
 
-_LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+"""What a sink raises when the receiver has left."""
 
 
 class Pump:
@@ -181,7 +182,7 @@ class Pump:
             raise
         self._close(raised)
         if isinstance(raised, SinkError):
-            raised = None if isinstance(raised.error, _LEFT) else raised.error
+            raised = None if isinstance(raised.error, LEFT) else raised.error
         if raised is not None:
             raise raised
         return self.stats
