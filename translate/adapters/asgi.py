@@ -6,6 +6,8 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from contextlib import suppress
 from typing import Any, TypeAlias, Unpack, cast
 
+import anyio
+
 from ..codec import Codec
 from ..event_json import to_json
 from ..events import Failure
@@ -160,9 +162,15 @@ class StreamResponse:
         pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
         )
+        async def gone() -> None:
+            await disconnected(receive)
+            if answer.ended:
+                # servers say so of an answer that is over, too
+                await anyio.sleep_forever()
+
         self.running(pump)
         try:
-            stats = await pump.pull(self._source, lambda: disconnected(receive), head)
+            stats = await pump.pull(self._source, gone, head)
         except Exception:
             if not pump.complete:
                 raise

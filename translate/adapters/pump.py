@@ -200,7 +200,9 @@ class Pump:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
             self.stats.duration = anyio.current_time() - self._start
             self._told.end()
-        self._state = "done"
+        if self._state != "writing":
+            # what the sink was taking stays torn
+            self._state = "done"
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
