@@ -170,7 +170,6 @@ async def test_what_is_no_stream_passes_as_it_is(client: str, status: int, kind:
     ("items", "status", "outcome"),
     [
         ([Boom("secret")], 502, "cut"),
-        ([b": hello\n\n", Boom("secret")], 502, "cut"),
         ([], 502, "cut"),
         ([b"data: secret\n\n"], 502, "broken"),
         ([anyio.sleep_forever], 504, "timed out"),
@@ -210,6 +209,13 @@ async def test_a_later_failure_is_the_last_unit(end: list[Any]) -> None:
     assert b"streamStart" in call.body
     assert stats.outcome in ("cut", "broken", "timed out")
     assert source.log == ["aclose"]
+
+
+async def test_a_failure_after_a_keep_alive_is_a_unit() -> None:
+    call, _ = await asked(AsyncSource(b": hello\n\n", Boom()))
+    assert (call.status, call.complete) == (200, True)
+    assert call.body.startswith(b": keep-alive\n\n")
+    assert unit(call.body)["success"] is False
 
 
 async def test_a_stream_that_is_complete_is_so_whatever_comes_after() -> None:
