@@ -112,8 +112,9 @@ class StreamResponse:
     Input is read only while the server takes output. When the client leaves, the source is cancelled and closed at
     once; it is closed in every other case, too. A source that fails before its first unit gives an HTTP status, the
     one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later,
-    if only after a keep-alive, ends in that unit. A response that is no stream (its status is not 200, or its type not that of ``src``) is
-    passed on as it is. To ``HEAD`` the answer is a head alone: a source that is open is closed, none is opened.
+    if only after a keep-alive, ends in that unit. A response that is no stream (its status is not 200, or its type
+    not that of ``src``) is passed on as it is. To ``HEAD`` the answer is a head alone: a source that is open is
+    closed, none is opened.
     Raises what is wrong with the arguments at once; other options are those of :func:`translate.convert`.
     """
 
