@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Unpack
 
+import anyio.lowlevel
+
 from ..translator import Translator
 from .asgi import PING, Answer, App, Fields, Message, Receive, Scope, Send, joined
 from .encodings import Inflater, undoes
@@ -135,6 +137,8 @@ class _Translated:
         self._pump = pump(self._answer)
         self._inflater: Inflater | None = None
         self._head_only = False
+        self._torn: Exception | None = None
+        """What the server has raised: nothing can follow what it was taking."""
 
     async def run(self, app: App, scope: Scope, receive: Receive) -> None:
         """Run the application."""
@@ -157,10 +161,10 @@ class _Translated:
                 await app(scope, received, self._take)
             except Exception as error:
                 raised = error
-                if self._pump.begun:
+                if self._pump.begun and self._torn is None:
                     await self._fail(error)
             else:
-                if self._pump.begun and not self._answer.ended and not self._pump.left:
+                if self._pump.begun and not self._answer.ended and not self._pump.left and self._torn is None:
                     await self._end()
 
         await self._pump.run(body, begin=False)
@@ -171,20 +175,24 @@ class _Translated:
 
     async def _take(self, message: Message) -> None:
         """What the application sends."""
+        if self._torn is not None:
+            raise self._torn
         kind = message["type"]
         if kind == "http.response.start" and not self._pump.begun:
             message = self._begin(message)
         if not self._pump.begun:
             await self._send(message)
-        elif kind == "http.response.body" and not self._answer.ended:
+        elif kind == "http.response.body" and not self._pump.finished:
             more = message.get("more_body", False)
             try:
                 await self._body(message.get("body", b""), more=more)
             except SinkError as failed:
-                raise failed.error from None
+                self._torn = failed.error
+                raise self._torn from None
             if more and self._pump.finished:
-                # it ran for a stream that has failed
+                # it ran for a stream that has failed: it ends here, or where it next waits
                 self._pump.finish()
+                await anyio.lowlevel.checkpoint()
         elif kind not in _OF_ANSWER:
             await self._send(message)
 

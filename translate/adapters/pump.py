@@ -348,6 +348,9 @@ class Pump:
 
     def _waits(self, phase: str) -> float | None:
         """Since when a wait goes on, ``None`` where it does not."""
+        if self.finished and self._state != "writing" and self._pinging is None:
+            # all was said: whoever runs the body may take longer
+            return None
         match phase:
             case "total":
                 return self._start
