@@ -16,7 +16,8 @@ Fields: TypeAlias = list[tuple[bytes, bytes]]
 
 
 class Call:
-    """One request. Told to leave, the client is gone: ``receive`` says so, and ``send`` raises ``OSError``.
+    """One request. Told to leave, the client is gone: ``receive`` says so, and ``send`` raises ``OSError``
+    (before version 2.4 of the specification it does nothing).
 
     ``full``: the number of messages that are taken; then the client leaves.
     """
@@ -73,7 +74,9 @@ class Call:
         if len(self.sent) == self.full:
             self.leave()
         if self._left:
-            raise OSError("the client has left")
+            if self.scope["asgi"]["spec_version"] >= "2.4":
+                raise OSError("the client has left")
+            return
         self.sent.append(message)
         if message["type"] == "http.response.body" and message.get("body"):
             self.told.set()

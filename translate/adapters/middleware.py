@@ -13,8 +13,9 @@ from .encodings import Inflater, undoes
 from .media import OF_BYTES, PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
 from .observe import Observer
 from .options import StreamOptions, Timeouts
-from .pump import Pump, SinkError
+from .pump import LEFT, Pump, SinkError
 
+_GONE = "the client has left"
 _VARY = (b"vary", b"accept")
 _UNSEEN = ("http.response.pathsend", "http.response.zerocopysend")
 _REPLACED = frozenset((b"content-type", b"trailer", *OF_BYTES))
@@ -137,8 +138,8 @@ class _Translated:
         self._pump = pump(self._answer)
         self._inflater: Inflater | None = None
         self._head_only = False
-        self._torn: Exception | None = None
-        """What the server has raised: nothing can follow what it was taking."""
+        self._torn = False
+        """Whether the server has raised: nothing can follow what it was taking."""
 
     async def run(self, app: App, scope: Scope, receive: Receive) -> None:
         """Run the application."""
@@ -161,22 +162,26 @@ class _Translated:
                 await app(scope, received, self._take)
             except Exception as error:
                 raised = error
-                if self._pump.begun and self._torn is None:
+                if self._pump.begun and not self._torn:
                     await self._fail(error)
             else:
-                if self._pump.begun and not self._answer.ended and not self._pump.left and self._torn is None:
+                if self._pump.begun and not self._answer.ended and not self._pump.left and not self._torn:
                     await self._end()
 
         await self._pump.run(body, begin=False)
         if self._pump.begun and self._pump.stats.outcome != "disconnected":
             await self._answer.end()
         if raised is not None:
-            raise raised
+            try:
+                raise raised
+            finally:
+                # it holds the frames that hold it, and what the application streams from
+                raised = None
 
     async def _take(self, message: Message) -> None:
         """What the application sends."""
-        if self._torn is not None:
-            raise self._torn
+        if self._torn:
+            raise OSError(_GONE)
         kind = message["type"]
         if kind == "http.response.start" and not self._pump.begun:
             message = self._begin(message)
@@ -187,8 +192,9 @@ class _Translated:
             try:
                 await self._body(message.get("body", b""), more=more)
             except SinkError as failed:
-                self._torn = failed.error
-                raise self._torn from None
+                self._torn = True
+                # one of its own: ours is kept with the figures, and would keep all that the application holds
+                raise (OSError(_GONE) if isinstance(failed.error, LEFT) else failed.error) from None
             if more and self._pump.finished:
                 # it ran for a stream that has failed: it ends here, or where it next waits
                 self._pump.finish()

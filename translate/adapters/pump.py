@@ -203,6 +203,8 @@ class Pump:
         if self._state != "writing":
             # what the sink was taking stays torn
             self._state = "done"
+        # it holds the frames that hold it, and with them what the body streams from
+        self._sink_error = None
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
