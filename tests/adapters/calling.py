@@ -44,6 +44,8 @@ class Call:
         self.told = anyio.Event()
         """Set with the first piece of a body."""
         self.full = full
+        self.gone = False
+        """Whether everyone knows that the client has left: nothing is to be sent any more."""
         self._asked = False
         self._over = anyio.Event()
         self._left = False
@@ -70,6 +72,7 @@ class Call:
 
     async def send(self, message: Message) -> None:
         await anyio.lowlevel.checkpoint()
+        assert not self.gone
         self._check(message)
         if len(self.sent) == self.full:
             self.leave()

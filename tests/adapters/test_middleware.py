@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -337,9 +338,11 @@ async def test_an_application_goes_on_after_its_last_piece() -> None:
     assert ended == ["task", "task"]
 
 
+@pytest.mark.parametrize("error", [None, Boom()])
 @pytest.mark.parametrize("data", [TURN, b""])
-async def test_a_client_that_leaves_is_told_to_the_application(data: bytes) -> None:
+async def test_a_client_that_leaves_is_told_to_the_application(data: bytes, error: Exception | None) -> None:
     call, log = Call(), Log()
+    call.scope["asgi"]["spec_version"] = "2.0"
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
@@ -347,9 +350,14 @@ async def test_a_client_that_leaves_is_told_to_the_application(data: bytes) -> N
         await send(body(data[:1000]))
         call.leave()
         assert (await receive())["type"] == "http.disconnect"
+        call.gone = True
+        if error is not None:
+            raise error
 
-    await through(app, call, observer=log)
-    assert (log.outcomes, call.complete) == (["disconnected"], False) if data else (["disconnected"], [])
+    with pytest.raises(Boom) if error else nullcontext():
+        await through(app, call, observer=log)
+    assert log.outcomes == ["disconnected"]
+    assert len(call.sent) == (2 if data else 0)
 
 
 @pytest.mark.parametrize("full", [0, 1, 2])

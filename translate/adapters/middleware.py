@@ -162,11 +162,12 @@ class _Translated:
                 await app(scope, received, self._take)
             except Exception as error:
                 raised = error
-                if self._pump.begun and not self._torn:
-                    await self._fail(error)
-            else:
-                if self._pump.begun and not self._answer.ended and not self._pump.left and not self._torn:
-                    await self._end()
+            if not self._pump.begun or self._pump.left or self._torn:
+                return
+            if raised is not None:
+                await self._fail(raised)
+            elif not self._answer.ended:
+                await self._end()
 
         await self._pump.run(body, begin=False)
         if self._pump.begun and self._pump.stats.outcome != "disconnected":
@@ -190,7 +191,7 @@ class _Translated:
         elif kind == "http.response.body" and not self._pump.finished:
             more = message.get("more_body", False)
             try:
-                await self._body(message.get("body", b""), more=more)
+                await self._body(bytes(message.get("body", b"")), more=more)
             except SinkError as failed:
                 self._torn = True
                 # one of its own: ours is kept with the figures, and would keep all that the application holds
