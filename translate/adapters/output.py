@@ -10,7 +10,8 @@ import anyio
 from .observe import Stats
 from .options import Sink
 
-_LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+"""What a sink raises when the receiver has left."""
 
 
 class SinkError(Exception):
@@ -23,7 +24,7 @@ class SinkError(Exception):
     @property
     def left(self) -> bool:
         """Whether it says that the receiver has left."""
-        return isinstance(self.error, _LEFT)
+        return isinstance(self.error, LEFT)
 
 
 class Output:

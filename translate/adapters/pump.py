@@ -29,8 +29,6 @@ GRACE = 1.0
 """Seconds that a receiver has to take the failure unit of a stream that was ended."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
-
-
 _log = logging.getLogger("translate.adapters")
 
 
@@ -211,6 +209,8 @@ class Pump:
             self.stats.duration = anyio.current_time() - self._start
             self._told.end()
         self._state = "done"
+        # it holds the frames that hold it, and with them what the body streams from
+        self._output.error = None
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
@@ -278,9 +278,7 @@ class Pump:
             await self._say(self._translator, self._counted(self._translator.close))
 
     async def fail(self, error: Exception) -> None:
-        """The input failed; after the end of the output that is no one's concern. Raises ``error`` where the output
-        cannot say it.
-        """
+        """The input failed; after the end that is no one's concern. Raises ``error`` where the output cannot say it."""
         translator, output = self._translator, self._output
         if translator is None:
             await output.quiet()
@@ -367,6 +365,11 @@ class Pump:
 
     def _waits(self, phase: str) -> float | None:
         """Since when a wait goes on, ``None`` where it does not."""
+        writes = self._output.since
+        if self.finished and phase != "write":
+            # all was said, or is: whoever runs the body may take longer
+            late = None if writes is None else writes + GRACE - self._alarms[phase]
+            return late if phase == "total" else None
         match phase:
             case "total":
                 return self._start
@@ -374,13 +377,13 @@ class Pump:
                 waits = self._translator is not None and not self.stats.units and self._state == "reading"
                 return self._start if waits else None
             case "ping":
-                return self._output.written if self._state == "reading" and self._output.since is None else None
+                return self._output.written if self._state == "reading" and writes is None else None
             case "idle":
                 waits = self._state == "reading" and not self._output.busy and not self._held
                 before = self._translator is not None and "first" in self._alarms and not self.stats.bytes_in
                 return self._since if waits and not before else None
             case _:
-                return self._output.since
+                return writes
 
     async def _ping(self) -> None:
         if self._state != "reading" or self._output.since is not None or self._translator is None:

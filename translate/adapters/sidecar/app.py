@@ -146,7 +146,7 @@ class Sidecar:
         except _Left:
             outcome = "disconnected"
         except Refused as refused:
-            status, outcome = refused.code, "refused"
+            status, outcome = refused.code or 500, "refused"
             fields = ((b"x-request-id", request_id), *refused.fields)
             await Answer(send, status, []).refuse(refused, self.settings.dst, fields)
         finally:

@@ -34,7 +34,7 @@ class Refused(TranslateError):
 
     def __init__(self, code: int, what: str, *fields: tuple[bytes, bytes]) -> None:
         super().__init__(what)
-        self.code: int = code
+        self.code = code
         self.fields = fields
 
 
