@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.peers.serving import odd
@@ -51,6 +51,7 @@ def test_an_encoding_is_undone_however_it_is_cut(case: str) -> None:
     assert inflated(name, [data[:1], b"", data[1:]]) == TEXT
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([1, 200, 4000]), st.integers(PIECE - 300, PIECE + 300))
 def test_nothing_stays_within_where_the_output_fills_a_piece(start: bytes, times: int, fill: int) -> None:
     data = b"x" * fill + start * times
@@ -184,6 +185,7 @@ def test_which_format_is_asked_for(accept: str | None, format: str | None) -> No
     assert chosen(accept, OFFERS, "unievent-sse") == format
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="*/;=,q. 019textvn-srmapplicojd\"", max_size=60))
 def test_no_accept_is_too_odd(accept: str) -> None:
     assert chosen(accept, OFFERS, "unievent-sse") in (None, *OFFERS)
