@@ -3,18 +3,20 @@
 1. Input is asked for only when the output of all before it was taken: the sink holds the source. There is no queue.
 2. A second task, beside the one that pulls, looks at the clock, and a third waits for the receiver to leave. What they
    find cancels the first; nothing is ever timed, or pinged, from within an iterator.
-3. A source is closed before anything more is said, and whatever happens.
+3. A source is closed before anything more is said, and whatever happens, even if the sink cannot be cancelled.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from time import perf_counter
 from typing import Any, Literal, Unpack
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from ..errors import StreamTimeout
@@ -25,6 +27,8 @@ from .upstream import Source, Upstream, opened
 
 GRACE = 1.0
 """Seconds that a receiver has to take the failure unit of a stream that was ended."""
+HOLD = 0.1
+"""Seconds that a sink has to let go of a stream that was ended; then its source is closed all the same."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
 
@@ -84,6 +88,7 @@ class Pump:
         """Whether the receiver has left."""
         self._sink_error: SinkError | None = None
         self._group: TaskGroup | None = None
+        self._upstream: Upstream | None = None
         self.begun = False
         """Whether there is a stream: see :meth:`begin`."""
 
@@ -104,6 +109,13 @@ class Pump:
     def _cancel(self) -> None:
         if self._scope is not None:
             self._scope.cancel()
+        if self._state == "writing" and self._upstream is not None and self._group is not None:
+            self._group.start_soon(self._release, self._upstream)
+
+    async def _release(self, upstream: Upstream) -> None:
+        await anyio.sleep(HOLD)
+        with suppress(Exception):
+            await upstream.aclose()
 
     # ---- running ---------------------------------------------------------------------------------------------
 
@@ -121,7 +133,7 @@ class Pump:
             failure, upstream = None, None
             try:
                 try:
-                    upstream = await opened(source)
+                    self._upstream = upstream = await opened(source)
                 except Exception as error:
                     failure = error
                 else:
@@ -131,6 +143,8 @@ class Pump:
             finally:
                 if upstream is not None:
                     await upstream.aclose()
+            # a source that was closed from elsewhere has not ended
+            await anyio.lowlevel.checkpoint_if_cancelled()
             await (self.end() if failure is None else self.fail(failure))
 
         return await self.run(body, gone)

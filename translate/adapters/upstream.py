@@ -64,6 +64,8 @@ class Upstream:
         """Whether a response is given out as it came, in its content encoding."""
         self._source = source
         self._chunks: AsyncIterator[Any] | None = None
+        self._lock = anyio.Lock()
+        self._closed = False
 
     def __aiter__(self) -> AsyncIterator[Any]:
         source = self._source
@@ -74,13 +76,19 @@ class Upstream:
         return self._chunks
 
     async def aclose(self) -> None:
-        """Close the iterator, then what it iterates over; also under cancellation, but not for ever."""
+        """Close the iterator, then what it iterates over; also under cancellation, but not for ever. Once: who comes
+        later waits until it is done.
+        """
         parts = [self._chunks, self._source] if self._chunks is not self._source else [self._source]
         with anyio.move_on_after(CLOSING, shield=True):
-            for part in parts:
-                close = getattr(part, "aclose", None)
-                if close is not None:
-                    await close()
+            async with self._lock:
+                if self._closed:
+                    return
+                self._closed = True
+                for part in parts:
+                    close = getattr(part, "aclose", None)
+                    if close is not None:
+                        await close()
 
 
 async def opened(source: Source) -> Upstream:
