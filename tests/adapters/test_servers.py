@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable
+from time import perf_counter
 from typing import Any
 
 import anyio
@@ -13,8 +14,8 @@ import orjson
 import pytest
 
 from tests.adapters.clients import Client
-from tests.adapters.servers import servers, serving
-from tests.adapters.upstreams import UNITS
+from tests.adapters.servers import CLOSING, servers, serving
+from tests.adapters.upstreams import UNITS, Upstream
 from tests.peers.serving import HOST, PATIENCE
 from tests.sources import ERROR, Boom
 from translate import Translator
@@ -69,14 +70,15 @@ async def test_a_whole_stream_arrives_and_its_connection_can_be_used_again(
 ) -> None:
     async with serving(server, made(short)) as port:
         with Client(port) as client:
-            for _ in range(2):
+            for again in (False, True):
+                if again:
+                    client.ask()
                 await client.whole()
                 assert client.status == 200
                 assert client.body == WHOLE
                 assert client.fields["content-type"] == "text/event-stream; charset=utf-8"
                 assert client.fields["cache-control"] == "no-cache"
                 assert client.fields["x-accel-buffering"] == "no"
-                client.ask()
 
 
 @servers()
@@ -193,3 +195,26 @@ async def test_an_application_that_raises_behind_the_middleware(server: str) -> 
             assert client.body.startswith(BEGUN)
             assert b'"error"' in client.body[len(BEGUN) :]
             assert b"secret" not in client.got
+
+
+WAITS = "granian waits for streams under way, for ever, and nothing tells their application that it stops"
+
+
+@servers(granian=pytest.mark.xfail(strict=True, reason=WAITS))
+async def test_a_server_that_stops_cancels_the_source(server: str) -> None:
+    upstream, stopped = Upstream("idle"), 0.0
+
+    async def leave(client: Client) -> None:
+        with client:
+            await anyio.sleep(CLOSING + 1.5)
+
+    async with anyio.create_task_group() as group:
+        async with serving(server, answering(upstream.chunks)) as port:
+            client = Client(port)
+            await client.until(b'"a"')
+            group.start_soon(leave, client)
+            stopped = perf_counter()
+        await upstream.ended.wait()
+        group.cancel_scope.cancel()
+    assert upstream.left is not None
+    assert upstream.left - stopped < CLOSING + 1
