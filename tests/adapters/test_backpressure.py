@@ -137,10 +137,12 @@ async def test_a_sink_that_cannot_be_cancelled_does_not_hold_the_source(why: str
 
     async with anyio.create_task_group() as group:
         group.start_soon(run)
-        with anyio.fail_after(PATIENCE):
-            await app.ended.wait()
-        assert not taken
-        free.set()
+        try:
+            with anyio.fail_after(PATIENCE):
+                await app.ended.wait()
+            assert not taken
+        finally:
+            free.set()
 
 
 @servers()
