@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
-from dataclasses import fields
 from time import perf_counter
 from typing import Any, Literal, Unpack
 
@@ -20,6 +18,7 @@ from anyio.abc import TaskGroup
 
 from ..errors import StreamTimeout
 from ..translator import Translator
+from .alarms import Alarms
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import Output, SinkError
@@ -27,6 +26,8 @@ from .upstream import Response, Source, Upstream, opened, size
 
 GRACE = 1.0
 """Seconds that a receiver has to take the failure unit of a stream that was ended."""
+HOLD = 0.1
+"""Seconds that a sink has to be cancelled."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
 _log = logging.getLogger("translate.adapters")
@@ -61,10 +62,7 @@ class Pump:
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
         self._output = Output(sink, refuse, self.stats)
-        limits = timeouts or Timeouts()
-        self._alarms = {each.name: seconds for each in fields(limits) if (seconds := getattr(limits, each.name))}
-        if ping:
-            self._alarms["ping"] = ping
+        self._alarms = Alarms(timeouts, ping)
         self._output.timed = bool(self._alarms)
         self._scope: anyio.CancelScope | None = None
         self._upstream: Upstream | None = None
@@ -95,6 +93,13 @@ class Pump:
     def _cancel(self) -> None:
         if self._scope is not None:
             self._scope.cancel()
+        if self._output.busy and self._group is not None:
+            self._group.start_soon(self._release)
+
+    async def _release(self) -> None:
+        """Close the source, though its sink has not heard yet that it is cancelled: some servers shield a send."""
+        await anyio.sleep(HOLD)
+        await self._hang_up()
 
     # ---- running ---------------------------------------------------------------------------------------------
 
@@ -201,7 +206,7 @@ class Pump:
         self._start = self._since = self._output.written = anyio.current_time()
         self._told("on_start")
         if self._alarms and self._group is not None:
-            self._group.start_soon(self._watch, self._group)
+            self._group.start_soon(self._alarms.watch, self._waits, self._ring)
 
     def _close(self, raised: BaseException | None) -> None:
         if self.begun:
@@ -347,28 +352,19 @@ class Pump:
         self.left = True
         self._cancel()
 
-    async def _watch(self, group: TaskGroup) -> None:
-        """Ring each alarm when it is due; sleep till the first that may be."""
-        while True:
-            now = anyio.current_time()
-            wake = math.inf
-            for phase, seconds in self._alarms.items():
-                since = self._waits(phase)
-                if since is not None and since + seconds <= now:
-                    if phase != "ping":
-                        self.stop(StreamTimeout(phase, seconds))
-                        return
-                    self._output.written = since = now
-                    group.start_soon(self._ping)
-                wake = min(wake, (now if since is None else since) + seconds)
-            await anyio.sleep(wake - now)
+    def _ring(self, phase: str, seconds: float) -> None:
+        if phase != "ping":
+            self.stop(StreamTimeout(phase, seconds))
+        elif self._group is not None:
+            self._output.written = anyio.current_time()
+            self._group.start_soon(self._ping)
 
     def _waits(self, phase: str) -> float | None:
         """Since when a wait goes on, ``None`` where it does not."""
         writes = self._output.since
         if self.finished and phase != "write":
             # all was said, or is: whoever runs the body may take longer
-            late = None if writes is None else writes + GRACE - self._alarms[phase]
+            late = None if writes is None else writes + GRACE - self._alarms.seconds[phase]
             return late if phase == "total" else None
         match phase:
             case "total":
@@ -380,7 +376,7 @@ class Pump:
                 return self._output.written if self._state == "reading" and writes is None else None
             case "idle":
                 waits = self._state == "reading" and not self._output.busy and not self._held
-                before = self._translator is not None and "first" in self._alarms and not self.stats.bytes_in
+                before = self._translator is not None and "first" in self._alarms.seconds and not self.stats.bytes_in
                 return self._since if waits and not before else None
             case _:
                 return writes
