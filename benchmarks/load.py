@@ -41,8 +41,8 @@ class Proxy:
 
     def cpu(self) -> float:
         """Seconds of CPU time it took so far, the kernel's share included."""
-        found = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(found[11]) + int(found[12])) / os.sysconf("SC_CLK_TCK")
+        # the clock that clock_getcpuclockid(3) gives: /proc knows hundredths of a second only
+        return time.clock_gettime(~self.pid << 3 | 2)
 
 
 def _peak(pid: int) -> float:
@@ -115,14 +115,14 @@ async def measured(load: Load, kinds: Sequence[str], rounds: int) -> list[Proxy]
 
 
 def load(plan: Plan) -> Iterator[Row]:
-    """Few streams in several rounds, then all at once, then the way back."""
+    """Few streams in several rounds, then the way back, then all at once."""
     missing = _missing(plan.streams)
     if missing:
         yield Row("load", note=missing)
         return
     few, rounds = max(1, plan.streams // 10), plan.slow().rounds
     yield from _rows(Load(few), [SIDECAR, *NAMES], rounds)
-    yield from _rows(Load(few, src="gateway-sse", dst="unievent-sse"), [SIDECAR, "plain"], rounds)
+    yield from _rows(Load(few, UNITS // 2, src="gateway-sse", dst="unievent-sse"), [SIDECAR, "plain"], rounds)
     yield from _rows(Load(plan.streams), [SIDECAR, "plain"], 1)
 
 
@@ -144,32 +144,29 @@ def _missing(streams: int) -> str:
 
 def _rows(load: Load, kinds: Sequence[str], rounds: int) -> Iterator[Row]:
     sidecar, *others = asyncio.run(measured(load, kinds, rounds))
-    at_once = f"{load.streams:,} streams at once, {load.src} to {load.dst}"
-    count = rounds * len(kinds) * load.streams * load.units
-    busy = ", ".join(f"{each:.1f}" for each in os.getloadavg()[:2])
-    note = f"all {count:,} units arrived, in order; {load.rate:,.0f} a second; load averages {busy}"
-    yield Row(at_once, note=note)
-    units = load.streams * load.units
+    case, units = f"{load.streams:,} streams to {load.dst}", load.streams * load.units
+    busy = " and ".join(f"{each:.1f}" for each in os.getloadavg()[:2])
+    arrived = f"all {units:,} units arrived in each of {rounds * len(kinds)} runs, nothing lost or mixed up"
+    yield Row(f"{case} at once", note=f"{arrived}; {load.rate:,.0f} a second; load of the machine {busy}")
     for other in others:
-        name = NAMES[other.kind]
-        ratios = [ours.cpu / theirs.cpu for ours, theirs in zip(sidecar.runs, other.runs, strict=True)]
         plain = other.kind == "plain"
-        found = row(f"CPU a unit, {at_once}", name, ratios, TARGET if plain else None)
-        yield found.noted(_both([each.cpu * 1e6 / units for each in (*sidecar.runs, *other.runs)], rounds, "µs"))
+        base, pairs = NAMES[other.kind], list(zip(sidecar.runs, other.runs, strict=True))
+        costs = [(ours.cpu * 1e6 / units, theirs.cpu * 1e6 / units) for ours, theirs in pairs]
+        yield _row(f"CPU a unit, {case}", base, costs, "µs", TARGET if plain else None)
         if not plain:
             continue
-        for label, share in (("median", 50), ("p99", 99)):
-            delays = [_percentile(each.delays, share) * 1000 for each in (*sidecar.runs, *other.runs)]
-            ratios = [ours / theirs for ours, theirs in zip(delays[:rounds], delays[rounds:], strict=True)]
-            yield row(f"latency, {label}, {at_once}", name, ratios).noted(_both(delays, rounds, "ms"))
-        found = row(f"memory at the peak, {at_once}", name, [sidecar.peak / other.peak])
-        yield found.noted(_both([sidecar.peak, other.peak], 1, "MB"))
+        for name, share in (("median", 50), ("p99", 99)):
+            delays = [(_percentile(ours.delays, share), _percentile(theirs.delays, share)) for ours, theirs in pairs]
+            yield _row(f"latency, {name}, {case}", base, [(ours * 1e3, theirs * 1e3) for ours, theirs in delays], "ms")
+        yield _row(f"memory at the peak, {case}", base, [(sidecar.peak, other.peak)], "MB")
 
 
-def _both(values: Sequence[float], rounds: int, unit: str) -> str:
-    """The medians of ours and of theirs, and what they differ by."""
-    ours, theirs = statistics.median(values[:rounds]), statistics.median(values[rounds:])
-    return f"{ours:.2f} {unit} and {theirs:.2f} {unit}: {ours - theirs:+.2f} {unit}"
+def _row(case: str, base: str, pairs: Sequence[tuple[float, float]], unit: str, target: float | None = None) -> Row:
+    """A row of what was measured of both, round by round; its note has the medians, and what was added."""
+    ours, theirs = (statistics.median(values) for values in zip(*pairs, strict=True))
+    added = statistics.median(ours - theirs for ours, theirs in pairs)
+    found = row(case, base, [ours / theirs for ours, theirs in pairs], target)
+    return found.noted(f"{ours:.2f} {unit} and {theirs:.2f} {unit}, {added:+.2f} {unit}")
 
 
 def _percentile(values: Sequence[float], share: int) -> float:

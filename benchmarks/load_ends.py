@@ -25,6 +25,8 @@ from .work import WORDS, Run, unievent_sse, unievents
 HOST = "127.0.0.1"
 PATIENCE = 20.0
 """Seconds that anything may take longer than it should."""
+OPENING = 32
+"""Streams that are opened at once."""
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
 _LAST = b"0\r\n\r\n"
 
@@ -43,7 +45,7 @@ def said(number: int, units: int, seed: int = 1) -> list[bytes]:
     while left:
         kind = rng.choice(("text", "text", "thinking", "signed", "tool_call"))
         # nothing comes of most fragments of a call: they shall not be many
-        count = min(rng.randint(2, 8 if kind == "tool_call" else 60), left - 1)
+        count = min(rng.randint(2, 8) if kind == "tool_call" else rng.randint(10, 150), left - 1)
         # a part has a fragment and an end
         count += left - count == 2
         runs.append(_run(kind, [f"{rng.choice(WORDS)} {next(marks)}" for _ in range(count)], next(marks)))
@@ -203,10 +205,8 @@ class Ends:
         self.seed = seed
         self.gap = 0.0
         """Seconds from unit to unit of a stream."""
-        self._wanted = 0
         self.written: list[list[float]] = []
         self._waiting: list[Callable[[float], None]] = []
-        self._all_open = asyncio.Event()
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Ends:
@@ -226,8 +226,6 @@ class Ends:
     def opened(self, begin: Callable[[float], None]) -> None:
         """A stream is open; ``begin`` is called when it is to start."""
         self._waiting.append(begin)
-        if len(self._waiting) == self._wanted:
-            self._all_open.set()
 
     async def run(
         self, url: str, cpu: Callable[[], float], *, rate: float, translated: bool, first: int | None = None
@@ -239,18 +237,15 @@ class Ends:
         """
         loop = asyncio.get_running_loop()
         told = self.stories[:first]
-        self._wanted, self.gap = len(told), len(told) / rate
+        self.gap = len(told) / rate
         self.written = [[] for _ in told]
-        self._waiting, self._all_open = [], asyncio.Event()
+        self._waiting = []
         readings: list[_Reading] = []
         gc.collect()
         gc.disable()
         try:
             before = cpu()
-            for number in range(len(told)):
-                _, reading = await loop.create_connection(partial(_Reading, number), HOST, urlsplit(url).port)
-                readings.append(reading)
-            await asyncio.wait_for(self._all_open.wait(), PATIENCE)
+            await self._open(url, readings, len(told))
             opened = cpu()
             start = loop.time() + 0.1
             for begin in self._waiting:
@@ -266,6 +261,20 @@ class Ends:
         for number, (story, reading) in enumerate(zip(told, readings, strict=True)):
             delays += _delays(number, story, translated, self.written[number], reading.came)
         return Passage(spent, opened - before, delays)
+
+    async def _open(self, url: str, readings: list[_Reading], count: int) -> None:
+        """Open so many streams, some at a time: a client that is refused has come too fast, or found a fault."""
+        loop, port = asyncio.get_running_loop(), urlsplit(url).port or 80
+        until = loop.time() + PATIENCE + count * 0.02
+        while len(self._waiting) < count:
+            if len(readings) < min(count, len(self._waiting) + OPENING):
+                _, reading = await loop.create_connection(partial(_Reading, len(readings)), HOST, port)
+                readings.append(reading)
+                continue
+            await asyncio.sleep(0.005)
+            if loop.time() > until:
+                came = next((reading.came[0][1] for reading in readings if reading.came), b"nothing")
+                raise AssertionError(f"{len(self._waiting)} of {count} streams open; a client got {came[:200]!r}")
 
 
 async def _all(readings: list[_Reading]) -> None:
