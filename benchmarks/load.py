@@ -84,7 +84,7 @@ def _address(process: subprocess.Popen[bytes], log: int) -> str:
 
 @dataclass(frozen=True)
 class Load:
-    """So many streams at once of so many units each, ``rate`` units a second in all, from ``src`` to ``dst``."""
+    """So many streams at once of so many UniEvents each, ``rate`` units a second in all, from ``src`` to ``dst``."""
 
     streams: int
     units: int = UNITS
@@ -116,9 +116,9 @@ async def measured(load: Load, kinds: Sequence[str], rounds: int) -> list[Proxy]
 
 def load(plan: Plan) -> Iterator[Row]:
     """Few streams in several rounds, then the way back, then all at once."""
-    missing = _missing(plan.streams)
-    if missing:
-        yield Row("load", note=missing)
+    why = missing(plan.streams)
+    if why:
+        yield Row("load", note=why)
         return
     few, rounds = max(1, plan.streams // 10), plan.slow().rounds
     yield from _rows(Load(few), [SIDECAR, *NAMES], rounds)
@@ -126,8 +126,8 @@ def load(plan: Plan) -> Iterator[Row]:
     yield from _rows(Load(plan.streams), [SIDECAR, "plain"], 1)
 
 
-def _missing(streams: int) -> str:
-    """Why there is nothing to measure."""
+def missing(streams: int) -> str:
+    """Why so many streams cannot be measured; as many files may be open as it takes, if that is allowed."""
     absent = [name for name in ("uvicorn", "httpx2") if find_spec(name) is None]
     if absent:
         return f"{' and '.join(absent)}: not installed"
@@ -144,7 +144,7 @@ def _missing(streams: int) -> str:
 
 def _rows(load: Load, kinds: Sequence[str], rounds: int) -> Iterator[Row]:
     sidecar, *others = asyncio.run(measured(load, kinds, rounds))
-    case, units = f"{load.streams:,} streams to {load.dst}", load.streams * load.units
+    case, units = f"{load.streams:,} streams to {load.dst}", sidecar.runs[0].units
     busy = " and ".join(f"{each:.1f}" for each in os.getloadavg()[:2])
     arrived = f"all {units:,} units arrived in each of {rounds * len(kinds)} runs, nothing lost or mixed up"
     yield Row(f"{case} at once", note=f"{arrived}; {load.rate:,.0f} a second; load of the machine {busy}")

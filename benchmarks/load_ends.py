@@ -75,12 +75,13 @@ class Story:
 
 
 def stories(streams: int, units: int, src: str, dst: str, seed: int = 1) -> list[Story]:
-    """Streams of ``src``, all different, and what the library makes of each by itself."""
+    """Streams of ``src``, all different, of so many UniEvents each, and what the library makes of each by itself."""
     found = []
     for number in range(streams):
         sent = said(number, units, seed)
         if src != "unievent-sse":
-            sent = _fed(sent, "unievent-sse", src)
+            # nothing comes of some
+            sent = [unit for unit in _fed(sent, "unievent-sse", src) if unit]
         out = _fed(sent, src, dst)
         assert b"".join(out) == b"".join(convert(b"".join(sent), src, dst)), "one unit at a time, and all at once"
         found.append(Story(sent, out))
@@ -185,6 +186,8 @@ class _Reading(asyncio.Protocol):
 class Passage:
     """What one run through a proxy showed. Times in seconds."""
 
+    units: int
+    """Of all streams."""
     cpu: float
     """Of the proxy, from the first request to the end of the last stream."""
     opening: float
@@ -251,16 +254,16 @@ class Ends:
             for begin in self._waiting:
                 begin(start)
             units = max(len(story.sent) for story in told)
-            await asyncio.wait_for(_all(readings), units * self.gap * 1.5 + PATIENCE)
+            await _all(readings, units * self.gap * 1.5 + PATIENCE)
             spent = cpu() - before
         finally:
             gc.enable()
             for reading in readings:
                 reading.close()
-        delays: list[float] = []
+        found: list[float] = []
         for number, (story, reading) in enumerate(zip(told, readings, strict=True)):
-            delays += _delays(number, story, translated, self.written[number], reading.came)
-        return Passage(spent, opened - before, delays)
+            found += delays(number, story, translated, self.written[number], reading.came)
+        return Passage(sum(len(story.sent) for story in told), spent, opened - before, found)
 
     async def _open(self, url: str, readings: list[_Reading], count: int) -> None:
         """Open so many streams, some at a time: a client that is refused has come too fast, or found a fault."""
@@ -277,11 +280,13 @@ class Ends:
                 raise AssertionError(f"{len(self._waiting)} of {count} streams open; a client got {came[:200]!r}")
 
 
-async def _all(readings: list[_Reading]) -> None:
-    await asyncio.gather(*(reading.done for reading in readings))
+async def _all(readings: list[_Reading], seconds: float) -> None:
+    _, pending = await asyncio.wait([reading.done for reading in readings], timeout=seconds)
+    if pending:
+        raise AssertionError(f"{len(pending)} of {len(readings)} streams did not end in {seconds:.0f} s")
 
 
-def _delays(
+def delays(
     number: int, story: Story, translated: bool, written: list[float], came: list[tuple[float, bytes]]
 ) -> list[float]:
     """The delays of one stream, once all of it was found to be there, in order, and nothing else.
@@ -291,7 +296,9 @@ def _delays(
     body, chunks = _dechunked(b"".join(data for _, data in came))
     want = story.out if translated else story.sent
     if body != b"".join(want):
-        raise AssertionError(f"stream {number}: {len(body)} bytes are not the {len(b''.join(want))} that are due")
+        units = itertools.accumulate(want)
+        right = sum(body.startswith(so_far) for so_far in units)
+        raise AssertionError(f"stream {number}: not what is due after {right} units, of {len(want)}")
     raw_ends = list(itertools.accumulate(len(data) for _, data in came))
     ends = itertools.accumulate(len(out) for out in want)
     found = []
