@@ -22,7 +22,7 @@ from ..errors import StreamTimeout
 from ..translator import Translator
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
-from .output import Output, SinkError
+from .output import Output, SinkError, loop_clock
 from .upstream import Response, Source, Upstream, opened, size
 
 GRACE = 1.0
@@ -65,7 +65,6 @@ class Pump:
         self._alarms = {each.name: seconds for each in fields(limits) if (seconds := getattr(limits, each.name))}
         if ping:
             self._alarms["ping"] = ping
-        self._output.timed = bool(self._alarms)
         self._scope: anyio.CancelScope | None = None
         self._upstream: Upstream | None = None
         self._held: list[Any] = []
@@ -199,6 +198,8 @@ class Pump:
         """There is a stream: its time begins."""
         self.begun = True
         self._start = self._since = self._output.written = anyio.current_time()
+        if self._alarms:
+            self._output.clock = loop_clock()
         self._told("on_start")
         if self._alarms and self._group is not None:
             self._group.start_soon(self._watch, self._group)
@@ -319,7 +320,7 @@ class Pump:
             await self._hang_up()
             await anyio.lowlevel.checkpoint_if_cancelled()
         await self._output.quiet()
-        at_first = not translator.units or getattr(failure, "unit", None) == 0
+        at_first = failure is not None and (not translator.units or getattr(failure, "unit", None) == 0)
         if failure is not None and (self._output.refused or (at_first and self._output.refusable)):
             self._held.clear()
             await self._output.refuse(failure)
