@@ -120,9 +120,9 @@ def load(plan: Plan) -> Iterator[Row]:
     if why:
         yield Row("load", note=why)
         return
-    few, rounds = max(1, plan.streams // 10), plan.slow().rounds
+    few, rounds = max(1, plan.streams // 20), min(plan.rounds, 5)
     yield from _rows(Load(few), [SIDECAR, *NAMES], rounds)
-    yield from _rows(Load(few, UNITS // 2, src="gateway-sse", dst="unievent-sse"), [SIDECAR, "plain"], rounds)
+    yield from _rows(Load(few, src="gateway-sse", dst="unievent-sse"), [SIDECAR, "plain"], rounds)
     yield from _rows(Load(plan.streams), [SIDECAR, "plain"], 1)
 
 
