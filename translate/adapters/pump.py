@@ -198,8 +198,7 @@ class Pump:
         """There is a stream: its time begins."""
         self.begun = True
         self._start = self._since = self._output.written = anyio.current_time()
-        if self._alarms:
-            self._output.clock = loop_clock()
+        self._output.clock = loop_clock() if self._alarms else None
         self._told("on_start")
         if self._alarms and self._group is not None:
             self._group.start_soon(self._watch, self._group)
