@@ -56,7 +56,8 @@ class Answer:
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the body."""
-        await self._begin()
+        if not self.begun:
+            await self._begin()
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self, data: bytes = b"") -> None:

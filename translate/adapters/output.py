@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -27,6 +28,15 @@ class SinkError(Exception):
         return isinstance(self.error, LEFT)
 
 
+def loop_clock() -> Callable[[], float]:
+    """``anyio.current_time`` of the event loop that runs, without its search for the loop at each call."""
+    try:
+        # a loop that hosts trio as a guest runs no task then
+        return asyncio.get_running_loop().time if asyncio.current_task() is not None else anyio.current_time
+    except RuntimeError:
+        return anyio.current_time
+
+
 class Output:
     """A sink, and what is known of it. Every method raises :class:`SinkError` where the sink raises."""
 
@@ -35,8 +45,8 @@ class Output:
         self._refuse = refuse
         self._stats = stats
         self._pinging: anyio.Event | None = None
-        self.timed = False
-        """Whether someone looks at ``since`` and ``written``."""
+        self.clock: Callable[[], float] | None = None
+        """The clock of ``since`` and ``written``, where someone looks at them."""
         self.since: float | None = None
         """Since when something is being written, ``None`` while nothing is."""
         self.written = 0.0
@@ -86,12 +96,13 @@ class Output:
             self._pinging = None
 
     async def _write(self, write: Callable[[Any], Awaitable[None]], what: Any) -> None:
-        if self.timed:
-            self.since = anyio.current_time()
+        clock = self.clock
+        if clock is not None:
+            self.since = clock()
         try:
             await write(what)
         except Exception as error:
             self.error = SinkError(error)
             raise self.error from error
-        if self.timed:
-            self.since, self.written = None, anyio.current_time()
+        if clock is not None:
+            self.since, self.written = None, clock()

@@ -21,7 +21,7 @@ from ..translator import Translator
 from .alarms import Alarms
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
-from .output import Output, SinkError
+from .output import Output, SinkError, loop_clock
 from .upstream import Response, Source, Upstream, opened, size
 
 GRACE = 1.0
@@ -63,7 +63,6 @@ class Pump:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
         self._output = Output(sink, refuse, self.stats)
         self._alarms = Alarms(timeouts, ping)
-        self._output.timed = bool(self._alarms)
         self._scope: anyio.CancelScope | None = None
         self._upstream: Upstream | None = None
         self._held: list[Any] = []
@@ -204,6 +203,7 @@ class Pump:
         """There is a stream: its time begins."""
         self.begun = True
         self._start = self._since = self._output.written = anyio.current_time()
+        self._output.clock = loop_clock() if self._alarms else None
         self._told("on_start")
         if self._alarms and self._group is not None:
             self._group.start_soon(self._alarms.watch, self._waits, self._ring)
@@ -324,7 +324,7 @@ class Pump:
             await self._hang_up()
             await anyio.lowlevel.checkpoint_if_cancelled()
         await self._output.quiet()
-        at_first = not translator.units or getattr(failure, "unit", None) == 0
+        at_first = failure is not None and (not translator.units or getattr(failure, "unit", None) == 0)
         if failure is not None and (self._output.refused or (at_first and self._output.refusable)):
             self._held.clear()
             await self._output.refuse(failure)

@@ -120,6 +120,8 @@ async def opened(source: Source) -> Upstream:
 
 def size(chunk: Any) -> int:
     """The bytes of a chunk; objects have none."""
+    if type(chunk) is bytes:
+        return len(chunk)
     if isinstance(chunk, str):
         return len(chunk) if chunk.isascii() else len(chunk.encode("utf-8", "surrogatepass"))
     return memoryview(chunk).nbytes if isinstance(chunk, (bytes, bytearray, memoryview)) else 0
