@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .cases import cases
 from .growth import growth
+from .load import load
 from .peers import peers
 from .resources import imports, latency, memory
 from .table import HEAD, Plan, Row, line
@@ -21,6 +22,7 @@ GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "memory": memory,
     "latency": latency,
     "imports": imports,
+    "load": load,
 }
 
 

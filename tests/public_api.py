@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 PINNED = Path(__file__).with_suffix(".txt")
-MODULES = ("translate", "translate.shapes", "translate.testing")
-"""Modules that others import from: users, authors of codecs, and authors of shapes."""
+MODULES = ("translate", "translate.adapters", "translate.shapes", "translate.testing")
+"""Modules that others import from: users, services, authors of shapes, and authors of codecs."""
 
 
 def public_api() -> str:

@@ -151,7 +151,7 @@ def test_the_public_interface_is_as_it_was_decided_on() -> None:
 
 
 def test_adapters_import_nothing_but_the_core() -> None:
-    others = "httpx httpx2 starlette fastapi uvicorn prometheus_client opentelemetry trio".split()
+    others = ["httpx", "httpx2", "starlette", "fastapi", "uvicorn", "prometheus_client", "opentelemetry", "trio"]
     code = f"import sys, translate.adapters, translate.cli; print(*sorted(sys.modules.keys() & set({others})))"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codecs")])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60, check=True)

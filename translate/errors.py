@@ -115,7 +115,7 @@ class UpstreamFailure(TranslateError):
 class StreamTimeout(TranslateError):
     """A stream took too long for whoever runs it.
 
-    ``phase`` names what did: a field of :class:`translate.adapters.Timeouts`, of ``seconds``.
+    ``phase`` names what did, of ``seconds``: a field of :class:`translate.adapters.Timeouts`, or ``connect``.
     """
 
     code = 504

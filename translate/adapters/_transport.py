@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Unpack
 
 from ..loss import ErrorPolicy
-from ..registry import resolve
 from ..streams import AsyncStream, Stream
 from ..translator import Translator
-from .media import is_stream, media_type
+from .media import OF_BYTES, is_stream, media_type
 from .options import StreamOptions
 from .upstream import Upstream
 
@@ -66,24 +65,24 @@ class Transport:
     def __init__(
         self, transport: Any, src: str, dst: str, *, errors: ErrorPolicy = "encode", **options: Unpack[StreamOptions]
     ) -> None:
-        resolve(src)
         self._transport = transport
         self._formats = src, dst
         self._type = media_type(dst)
         self._errors: ErrorPolicy = errors
         self._options = options
+        self._translator()
 
     async def handle_async_request(self, request: Any) -> Any:
         """Send a request, and return the answer, translated."""
         response = await self._transport.handle_async_request(request)
-        if not self._is_stream(response):
+        if not self._is_stream(request, response):
             return response
         return self._answer(response, self.bodies[0](AsyncStream(Upstream(response), self._translator())))
 
     def handle_request(self, request: Any) -> Any:
         """As :meth:`handle_async_request`, for a synchronous client."""
         response = self._transport.handle_request(request)
-        if not self._is_stream(response):
+        if not self._is_stream(request, response):
             return response
         return self._answer(response, self.bodies[1](Stream(_Upstream(response), self._translator())))
 
@@ -95,7 +94,9 @@ class Transport:
         """Close the transport below."""
         self._transport.close()
 
-    def _is_stream(self, response: Any) -> bool:
+    def _is_stream(self, request: Any, response: Any) -> bool:
+        if request.method == "HEAD":
+            return False
         return is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
 
     def _translator(self) -> Translator:
@@ -103,8 +104,8 @@ class Transport:
 
     def _answer(self, response: Any, body: AsyncBody | Body) -> Any:
         headers = response.headers.copy()
-        for name in ("content-length", "content-encoding"):
-            headers.pop(name, None)
+        for name in OF_BYTES:
+            headers.pop(name.decode(), None)
         headers["content-type"] = self._type
         return self.library.Response(
             response.status_code, headers=headers, stream=body, extensions=response.extensions

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias, Unpack, cast
 
+import anyio
+
 from ..codec import Codec
+from ..errors import UpstreamFailure
 from ..event_json import to_json
 from ..events import Failure
 from ..failures import failure_of
 from ..jsontext import dumps
 from ..registry import resolve
-from ..translator import EventWriter
-from .media import STREAM_HEADERS, is_stream, media_type
+from ..translator import EventWriter, Translator
+from .media import OF_BYTES, STREAM_HEADERS, is_stream, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
+from .output import LEFT
 from .pump import Pump
 from .upstream import Response, Source, Upstream
 
@@ -26,10 +31,17 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Fields: TypeAlias = list[tuple[bytes, bytes]]
 """The fields of a head: names in lower case."""
 
-_PASSED = (b"content-type", b"content-length", b"content-encoding", b"retry-after", b"www-authenticate")
-
 PING = 15.0
 """Seconds of silence after which a keep-alive is sent: proxies cut what is silent for 30 or 60."""
+
+
+_PASSED = frozenset(
+    (
+        *(b"content-type", b"content-length", b"content-encoding", b"content-language"),
+        *(b"retry-after", b"www-authenticate", b"location", b"allow"),
+    )
+)
+_OF_STREAM = frozenset((*OF_BYTES, b"x-accel-buffering"))
 
 
 class Answer:
@@ -44,17 +56,19 @@ class Answer:
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the body."""
-        await self._begin()
+        if not self.begun:
+            await self._begin()
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self, data: bytes = b"") -> None:
-        """Send the last piece of the body, if none was sent before."""
+        """Send the last piece of the body, if none was sent before. A client that has left need not hear it."""
         if not self.ended:
             self.ended = True
             if data and not self.begun:
-                self.fields = [*self.fields, (b"content-length", b"%d" % len(data))]
-            await self._begin()
-            await self._send({"type": "http.response.body", "body": data, "more_body": False})
+                self.fields = joined(self.fields, [(b"content-length", b"%d" % len(data))])
+            with suppress(*LEFT):
+                await self._begin()
+                await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
     async def _begin(self) -> None:
         if not self.begun:
@@ -64,13 +78,21 @@ class Answer:
     async def refuse(self, error: Exception, dst: str, fields: Iterable[tuple[bytes, bytes]] = ()) -> None:
         """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON.
 
-        ``fields``: more of them for the head.
+        Fields that do not speak of the stream stay: cookies, and those that let a browser read the answer. ``fields``:
+        more of them.
         """
         failure = failure_of(error)
         body = failure_body(failure, resolve(dst)[0])
         self.status = failure.code if failure.code is not None and 400 <= failure.code <= 599 else 502
-        self.fields = [(b"content-type", b"application/json"), (b"cache-control", b"no-store"), *fields]
+        own: Fields = [(b"content-type", b"application/json"), (b"cache-control", b"no-store"), *fields]
+        self.fields = joined([field for field in self.fields if field[0] not in _OF_STREAM], own)
         await self.end(body)
+
+
+def joined(under: Iterable[tuple[bytes, bytes]], over: Fields) -> Fields:
+    """Two heads as one: what ``over`` names it says alone."""
+    names = {name for name, _ in over}
+    return [*(field for field in under if field[0] not in names), *over]
 
 
 def failure_body(failure: Failure, codec: Codec) -> bytes:
@@ -87,17 +109,18 @@ class StreamResponse:
     ``source``    a response of httpx or httpx2 that was asked for as a stream, any asynchronous iterable, or an async
                   callable that opens one of them: then a client that leaves before cancels the opening, too
     ``src, dst``  formats; ``dst`` one of bytes
-    ``headers``   more of them for the head, beside those of an event stream
+    ``headers``   more of them for the head, beside those of an event stream or instead of them
     ``ping``      seconds of silence after which a keep-alive comment is sent; ``None``: never
     ``timeouts``  see :class:`translate.adapters.Timeouts`
     ``observer``  is told what happens
 
     Input is read only while the server takes output. When the client leaves, the source is cancelled and closed at
     once; it is closed in every other case, too. A source that fails before its first unit gives an HTTP status, the
-    one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later
-    ends in that unit. A response that is no stream (its status is not 200, or its type not that of ``src``) is
-    passed on as it is. Raises what is wrong with the arguments at once; other options are those of
-    :func:`translate.convert`.
+    one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later,
+    if only after a keep-alive, ends in that unit. A response that is no stream (its status is not 200, or its type
+    not that of ``src``) is passed on as it is. To ``HEAD`` the answer is a head alone: a source that is open is
+    closed, none is opened.
+    Raises what is wrong with the arguments at once; other options are those of :func:`translate.convert`.
     """
 
     def __init__(
@@ -123,52 +146,86 @@ class StreamResponse:
         self.pump: Pump | None = None
         """The stream, once it runs."""
         self.status = 200
-        """The status that was sent, once it was."""
-        resolve(src)
+        """The status that was sent; 0 where none was before the client left."""
+        Translator(src, dst, **options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await self.respond(scope, receive, send)
+        if scope["method"] == "HEAD":
+            await self._head(send)
+        else:
+            await self.respond(scope, receive, send)
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> Stats:
         """Answer one request, and return what became of it. Raises what has to make the server hang up."""
         src, dst = self._formats
-        answer = Answer(send, 200, [(b"content-type", self._type), *STREAM_HEADERS, *self.added])
+        answer = self._answer(send)
 
         async def refuse(error: Exception) -> None:
-            await answer.refuse(error, dst, self.added)
+            await answer.refuse(error, dst)
 
         def head(upstream: Upstream) -> None:
-            response = upstream.response
-            stream = response is None or is_stream(src, response.status_code, response.headers.get("content-type"))
-            if response is not None and not stream:
+            if not self._streams(upstream, answer):
                 upstream.raw = True
-                answer.status = response.status_code
-            if response is not None:
-                answer.fields = self.fields(response, answer.fields if stream else None)
-            if not stream or scope["method"] == "HEAD":
                 pump.passing()
+            elif scope["method"] == "HEAD":
+                pump.passing()
+
+        async def gone() -> None:
+            await disconnected(receive)
+            if answer.ended:
+                # servers say so, too, once the answer is out
+                await anyio.sleep_forever()
 
         pump = self.pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
         )
         try:
-            stats = await pump.pull(self._source, lambda: disconnected(receive), head)
-        except Exception:
-            if not pump.complete:
-                raise
-            stats = pump.stats
+            try:
+                stats = await pump.pull(self._source, gone, head)
+            except Exception:
+                if not pump.complete:
+                    raise
+                stats = pump.stats
+            if stats.outcome not in ("disconnected", "cancelled"):
+                await answer.end()
         finally:
-            self.status = answer.status
-        if stats.outcome not in ("disconnected", "cancelled"):
-            await answer.end()
+            self.status = answer.status if answer.begun else 0
         return stats
+
+    def _answer(self, send: Send) -> Answer:
+        return Answer(send, 200, joined([(b"content-type", self._type), *STREAM_HEADERS], self.added))
+
+    def _streams(self, upstream: Upstream, answer: Answer) -> bool:
+        """Whether a source is a stream; the answer gets its head."""
+        response = upstream.response
+        if response is None:
+            return True
+        stream = is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
+        if not stream:
+            if answer.begun:
+                # a keep-alive was sent before: it is too late for another answer
+                code = response.status_code if response.status_code >= 400 else 502
+                raise UpstreamFailure(code, "the upstream gave no stream", None, {})
+            answer.status = response.status_code
+        answer.fields = self.fields(response, answer.fields if stream else None)
+        return stream
+
+    async def _head(self, send: Send) -> None:
+        """Answer with the head alone."""
+        answer = self._answer(send)
+        if isinstance(self._source, (AsyncIterable, Response)):
+            upstream = Upstream(self._source)
+            self._streams(upstream, answer)
+            await upstream.aclose()
+        await answer.end()
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:
         """The head of an answer made of ``response``. ``stream``: that of a translated one; ``None``: it passes."""
         if stream is not None:
             return stream
-        return [(name.lower(), value) for name, value in response.headers.raw if name.lower() in _PASSED] + self.added
+        raw = ((name.lower(), value) for name, value in response.headers.raw)
+        return joined(self.added, [field for field in raw if field[0] in _PASSED])
 
 
 async def disconnected(receive: Receive) -> None:

@@ -26,7 +26,8 @@ class TranslateTransport(_transport.Transport, httpx.AsyncBaseTransport, httpx.B
     ``errors``     ``"encode"``: a stream that fails ends in the failure unit of ``dst``; ``"raise"``: reading its body
                  raises the error
 
-    Answers with status 200 and the media type of ``src`` are streams; all others are untouched, and so are requests.
+    Answers with status 200 and the media type of ``src`` are streams; all others are untouched, and so are requests
+    and answers to ``HEAD``.
     Content encodings that httpx knows are undone. Closing a response closes the one below. Other options are those of
     :func:`translate.convert`. Raises ``ValueError`` where ``dst`` is a format of objects.
     """

@@ -8,6 +8,11 @@ from ..registry import resolve
 
 STREAM_HEADERS = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 """What keeps caches and proxies from holding a stream back. The second is heeded by nginx and others."""
+OF_BYTES = (
+    *(b"content-length", b"content-encoding", b"content-md5", b"content-digest", b"repr-digest", b"digest"),
+    *(b"etag", b"accept-ranges"),
+)
+"""Fields that describe the bytes of a body: untrue of a translated one."""
 PARAMETER = "format"
 """The parameter of a media type that names a format, in ``Accept`` and in an answer that heeds it."""
 
@@ -33,17 +38,19 @@ def _essence(value: str) -> str:
 def chosen(accept: str | None, offers: Sequence[str], own: str) -> str | None:
     """The format that ``Accept`` asks for, of those on offer; ``None``: the answer's ``own``, as it is.
 
-    A media type with the parameter ``format`` names a format; without, it means the first offer of that type, the own
-    one being the first of all. The highest ``q`` wins, then the one that is named first.
+    A media type with the parameter ``format`` names a format; without, it means all of that type, the own one being
+    the first. Of the ranges that mean a format the most specific one says its ``q``. The highest ``q`` wins, then the
+    more specific range, then the one that is named first.
     """
-    best, found = 0.0, own
-    for name, wanted, quality in _ranges(accept or ""):
-        if quality <= best:
-            continue
-        for offer in (own, *offers):
-            if (wanted == offer) if wanted else _matches(name, resolve(offer)[1].media_types[:1]):
-                best, found = quality, offer
-                break
+    ranges = list(_ranges(accept or ""))
+    wanted: list[tuple[float, int, int, int, str]] = []
+    for index, offer in enumerate((own, *offers)):
+        types = resolve(offer)[1].media_types
+        matching = [(_specificity(*each, offer, types), -at) for at, each in enumerate(range[:2] for range in ranges)]
+        specificity, at = max(matching, default=(0, 0))
+        if specificity and (quality := ranges[-at][2]):
+            wanted.append((quality, specificity, at, -index, offer))
+    found = max(wanted)[-1] if wanted else own
     return None if found == own else found
 
 
@@ -57,8 +64,15 @@ def _ranges(accept: str) -> Iterable[tuple[str, str, float]]:
             quality = float(given.get("q", "1"))
         except ValueError:
             quality = 0.0
-        yield name.lower(), given.get(PARAMETER, ""), quality
+        yield name.lower(), given.get(PARAMETER, ""), quality if 0 <= quality <= 1 else 0.0
 
 
-def _matches(name: str, types: Sequence[str]) -> bool:
-    return name == "*/*" or name in types or (name.endswith("/*") and any(t.startswith(name[:-1]) for t in types))
+def _specificity(name: str, format: str, offer: str, types: Sequence[str]) -> int:
+    """How specifically a media range means what is on offer; 0: not at all."""
+    if not types:
+        return 0
+    meant = {"*/*": 1, f"{types[0].partition('/')[0]}/*": 2, types[0]: 3}
+    if format:
+        # a format that is named may go by any of its types
+        return 4 if format == offer and (name in meant or name in types) else 0
+    return meant.get(name, 0)

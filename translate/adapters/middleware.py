@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Unpack
 
-from ..errors import TranslateError
-from ..registry import resolve
-from .asgi import PING, Answer, App, Fields, Message, Receive, Scope, Send
+import anyio.lowlevel
+
+from ..translator import Translator
+from .asgi import PING, Answer, App, Fields, Message, Receive, Scope, Send, joined
 from .encodings import Inflater, undoes
-from .media import PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
+from .media import OF_BYTES, PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
 from .observe import Observer
 from .options import StreamOptions, Timeouts
-from .pump import Pump, SinkError
+from .output import LEFT, SinkError
+from .pump import Pump
 
+_GONE = "the client has left"
 _VARY = (b"vary", b"accept")
 _UNSEEN = ("http.response.pathsend", "http.response.zerocopysend")
-_REPLACED = frozenset((b"content-type", b"content-length", b"content-encoding", *(name for name, _ in STREAM_HEADERS)))
+_REPLACED = frozenset((b"content-type", b"trailer", *OF_BYTES))
+_OF_ANSWER = ("http.response.start", "http.response.body", "http.response.trailers")
 
 
 class TranslateMiddleware:
@@ -33,7 +37,8 @@ class TranslateMiddleware:
     of ``src``; gzip and deflate are undone, and a stream in another encoding passes as it is. A stream that fails
     before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
     raised, the exception then goes on to the server. The application is held while the server takes no output, and
-    cancelled when its stream has failed or timed out.
+    cancelled when its stream has failed or timed out. Fields of its head that speak of its bytes are left out, such as
+    ``ETag``, and so are trailers.
     """
 
     def __init__(
@@ -48,12 +53,13 @@ class TranslateMiddleware:
         observer: Observer | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
-        resolve(src)
         self._app = app
         self._src = src
         self._dst = dst if isinstance(dst, str) else tuple(dst)
         for format in (dst,) if isinstance(dst, str) else dst:
             media_type(format)
+            # what is wrong with the options is said before the first request
+            Translator(src, format, **options)
         self._looks_at = paths if callable(paths) else paths.__contains__ if paths is not None else lambda path: True
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
@@ -65,7 +71,7 @@ class TranslateMiddleware:
             await self._app(scope, receive, send)
             return
         dst = self._target(scope)
-        answer = _Untouched(send, vary=not isinstance(self._dst, str)) if dst is None else self._answer(send, dst)
+        answer = _Untouched(send, self._src) if dst is None else self._answer(send, dst)
         await answer.run(self._app, scope, receive)
 
     def _answer(self, send: Send, dst: str) -> _Translated:
@@ -89,19 +95,32 @@ class TranslateMiddleware:
         return chosen(accept.decode("latin-1"), self._dst, self._src)
 
 
-class _Untouched:
-    """An answer that no one wants translated; that someone might is said in its head."""
+def _encoding(src: str, message: Message) -> str | None:
+    """The content encoding of an answer that can be translated; ``None`` for all others."""
+    if not is_stream(src, message["status"], _value(message, b"content-type")):
+        return None
+    encoding = _value(message, b"content-encoding").lower() or "identity"
+    return encoding if encoding == "identity" or undoes(encoding) else None
 
-    def __init__(self, send: Send, *, vary: bool) -> None:
+
+def _value(message: Message, field: bytes) -> str:
+    values = (bytes(value) for name, value in message.get("headers", ()) if bytes(name).lower() == field)
+    return b", ".join(values).decode("latin-1").strip()
+
+
+class _Untouched:
+    """An answer that no one wants translated. Of a stream, its head says that someone might."""
+
+    def __init__(self, send: Send, src: str) -> None:
         self._send = send
-        self._vary = vary
+        self._src = src
 
     async def run(self, app: App, scope: Scope, receive: Receive) -> None:
         """Run the application."""
-        await app(scope, receive, self._pass if self._vary else self._send)
+        await app(scope, receive, self._take)
 
-    async def _pass(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
+    async def _take(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _encoding(self._src, message) is not None:
             message = {**message, "headers": [*message.get("headers", ()), _VARY]}
         await self._send(message)
 
@@ -120,6 +139,8 @@ class _Translated:
         self._pump = pump(self._answer)
         self._inflater: Inflater | None = None
         self._head_only = False
+        self._torn = False
+        """Whether the server has raised: nothing can follow what it was taking."""
 
     async def run(self, app: App, scope: Scope, receive: Receive) -> None:
         """Run the application."""
@@ -131,7 +152,7 @@ class _Translated:
 
         async def received() -> Message:
             message = await receive()
-            if message["type"] == "http.disconnect":
+            if message["type"] == "http.disconnect" and not self._answer.ended:
                 # the application ends by itself
                 self._pump.left = True
             return message
@@ -142,67 +163,92 @@ class _Translated:
                 await app(scope, received, self._take)
             except Exception as error:
                 raised = error
-                if self._pump.begun:
-                    await self._pump.fail(error)
-            else:
-                if self._pump.begun and not self._answer.ended and not self._pump.left:
-                    await self._end()
+            if not self._pump.begun or self._pump.left or self._torn:
+                return
+            if raised is not None:
+                await self._fail(raised)
+            elif not self._answer.ended:
+                await self._end()
 
         await self._pump.run(body, begin=False)
         if self._pump.begun and self._pump.stats.outcome != "disconnected":
             await self._answer.end()
         if raised is not None:
-            raise raised
+            try:
+                raise raised
+            finally:
+                # it holds the frames that hold it, and what the application streams from
+                raised = None
 
     async def _take(self, message: Message) -> None:
         """What the application sends."""
+        if self._torn:
+            raise OSError(_GONE)
         kind = message["type"]
-        if kind == "http.response.start":
+        if kind == "http.response.start" and not self._pump.begun:
             message = self._begin(message)
         if not self._pump.begun:
             await self._send(message)
-        elif kind == "http.response.body" and not self._answer.ended:
+        elif kind == "http.response.body" and not self._pump.finished:
+            more = message.get("more_body", False)
             try:
-                await self._body(message.get("body", b""), more=message.get("more_body", False))
+                await self._body(bytes(message.get("body", b"")), more=more)
             except SinkError as failed:
-                raise failed.error from None
-            if self._pump.finished:
-                # it ran for a stream that has failed
+                self._torn = True
+                # one of its own: ours is kept with the figures, and would keep all that the application holds
+                raise (OSError(_GONE) if isinstance(failed.error, LEFT) else failed.error) from None
+            if more and self._pump.finished:
+                # it ran for a stream that has failed: it ends here, or where it next waits
                 self._pump.finish()
-        elif kind not in ("http.response.start", "http.response.body"):
+                await anyio.lowlevel.checkpoint()
+        elif kind not in _OF_ANSWER:
             await self._send(message)
 
     async def _body(self, data: bytes, *, more: bool) -> None:
         try:
             for piece in self._inflater.feed(data) if self._inflater is not None else (data,) if data else ():
                 await self._pump.take(piece)
-        except TranslateError as error:
-            await self._pump.fail(error)
+                if self._pump.finished:
+                    break
+        except SinkError:
+            raise
+        except Exception as error:
+            await self._fail(error)
         if not more:
             await self._end()
 
     async def _end(self) -> None:
         try:
-            if self._inflater is not None:
+            if self._inflater is not None and not self._pump.finished:
                 self._inflater.close()
             await self._pump.end()
-        except TranslateError as error:
-            await self._pump.fail(error)
+        except SinkError:
+            raise
+        except Exception as error:
+            await self._fail(error)
         await self._answer.end()
+
+    async def _fail(self, error: Exception) -> None:
+        """Say a failure; when all was said, it is no one's concern."""
+        try:
+            await self._pump.fail(error)
+        except SinkError:
+            raise
+        except Exception:
+            if not self._pump.complete:
+                raise
 
     def _begin(self, message: Message) -> Message:
         """Look at the head: hold it back where it is that of a stream, else pass it on."""
+        encoding = _encoding(self._src, message)
+        if encoding is None:
+            return message
         fields: Fields = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", ())]
-        given = {name: value.decode("latin-1") for name, value in fields}
-        encoding = given.get(b"content-encoding", "identity").strip().lower()
-        stream = is_stream(self._src, message["status"], given.get(b"content-type"))
-        stream = stream and (encoding == "identity" or undoes(encoding))
-        if stream:
-            kept = [(name, value) for name, value in fields if name not in _REPLACED]
-            fields = [(b"content-type", self._type()), *STREAM_HEADERS, *kept]
+        fields = joined(STREAM_HEADERS, [(name, value) for name, value in fields if name not in _REPLACED])
+        fields.append((b"content-type", self._type()))
         if self._negotiated:
             fields.append(_VARY)
-        if stream and not self._head_only:
+        if not self._head_only:
             self._inflater = None if encoding == "identity" else Inflater(encoding)
             self._answer.fields = fields
             self._pump.begin()

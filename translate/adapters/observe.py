@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from traceback import format_tb
 from typing import Any, Literal, TypeAlias
-
-import anyio
 
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
 from ..loss import Finding, Report
@@ -62,15 +61,15 @@ class Stats:
 class Observer:
     """A hook that is told of streams. Derive from it, and define what is wanted.
 
-    Each method is called in the task that runs the stream, and should return at once. What it raises is logged and
-    has no other effect.
+    Each method is called in the task that runs the stream, and should return at once. What it raises is logged, by
+    type and place, and has no other effect.
     """
 
     def on_start(self, stats: Stats) -> None:
         """A stream begins: its source is about to be opened."""
 
     def on_unit(self, stats: Stats, count: int, seconds: float) -> None:
-        """``count`` units arrived in one piece of input, and were translated in so many ``seconds``."""
+        """``count`` units, one at least, arrived in one piece of input, and were translated in so many ``seconds``."""
 
     def on_loss(self, stats: Stats, loss: Finding) -> None:
         """Content that the target cannot say natively; ``loss.carried``: it travels in the carry."""
@@ -107,8 +106,10 @@ class Told:
         for observer in self._observers:
             try:
                 getattr(observer, hook)(self.stats, *args)
-            except Exception:
-                _log.exception("%s of an observer failed", hook)
+            except Exception as error:
+                # without messages: one chained to it may quote the stream
+                where = "".join(format_tb(error.__traceback__))
+                _log.error("%s of an observer failed: %s\n%s", hook, type(error).__name__, where)
 
     def end(self) -> None:
         """Tell of the end, and log it: never what the stream held, nor what an error quotes of it."""
@@ -150,7 +151,7 @@ def outcome_of(failure: BaseException | None) -> Outcome:
             return "stopped"
         case TranslateError() if not isinstance(failure, TruncatedStream):
             return "broken"
-        case _ if isinstance(failure, anyio.get_cancelled_exc_class()):
-            return "cancelled"
-        case _:
+        case Exception():
             return "cut"
+        case _:
+            return "cancelled"

@@ -19,7 +19,7 @@ class Timeouts:
     """Seconds that each wait may take, ``None`` for ever. Passing one ends the stream with :class:`StreamTimeout`.
 
     ``first``  from the start, opening the source included, to the first unit
-    ``idle``   until the source says more, if only a comment
+    ``idle``   until the source says more, if only a comment; with ``first``, only after it has said something
     ``total``  from the start to the end
     ``write``  until the receiver has taken a piece of output
     """

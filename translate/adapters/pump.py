@@ -3,41 +3,34 @@
 1. Input is asked for only when the output of all before it was taken: the sink holds the source. There is no queue.
 2. A second task, beside the one that pulls, looks at the clock, and a third waits for the receiver to leave. What they
    find cancels the first; nothing is ever timed, or pinged, from within an iterator.
-3. A source is closed before anything more is said, and whatever happens.
+3. A source is closed whatever happens, and before a failure is said that it did not report itself.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import fields
+import logging
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Any, Literal, Unpack
 
-import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from ..errors import StreamTimeout
 from ..translator import Translator
+from .alarms import Alarms
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
-from .upstream import Source, Upstream, opened
+from .output import Output, SinkError, loop_clock
+from .upstream import Response, Source, Upstream, opened, size
 
 GRACE = 1.0
 """Seconds that a receiver has to take the failure unit of a stream that was ended."""
+HOLD = 0.1
+"""Seconds that a sink has to be cancelled."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
-
-
-class SinkError(Exception):
-    """The sink raised ``error``: no fault of the stream."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-_LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+_log = logging.getLogger("translate.adapters")
 
 
 class Pump:
@@ -68,21 +61,16 @@ class Pump:
         )
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
-        self._sink = sink
-        self._refuse = refuse
-        limits = timeouts or Timeouts()
-        self._alarms = {each.name: seconds for each in fields(limits) if (seconds := getattr(limits, each.name))}
-        if ping:
-            self._alarms["ping"] = ping
+        self._output = Output(sink, refuse, self.stats)
+        self._alarms = Alarms(timeouts, ping)
         self._scope: anyio.CancelScope | None = None
-        self._state: Literal["reading", "writing", "done"] = "reading"
-        self._start = self._since = self._written = 0.0
-        self._pinging: anyio.Event | None = None
-        self._ping_since = 0.0
+        self._upstream: Upstream | None = None
+        self._held: list[Any] = []
+        self._state: Literal["reading", "closing", "done"] = "reading"
+        self._start = self._since = 0.0
         self._ended_by: Exception | None = None
         self.left = False
         """Whether the receiver has left."""
-        self._sink_error: SinkError | None = None
         self._group: TaskGroup | None = None
         self.begun = False
         """Whether there is a stream: see :meth:`begin`."""
@@ -96,14 +84,21 @@ class Pump:
         self._cancel()
 
     def stop(self, error: Exception) -> None:
-        """End the stream now, with ``error`` as its failure."""
+        """End the stream now, with ``error`` as its failure unless all was said."""
         if self._ended_by is None and self._state != "done":
-            self._ended_by = error
+            self._ended_by = None if self._said else error
             self._cancel()
 
     def _cancel(self) -> None:
         if self._scope is not None:
             self._scope.cancel()
+        if self._output.busy and self._group is not None:
+            self._group.start_soon(self._release)
+
+    async def _release(self) -> None:
+        """Close the source, though its sink has not heard yet that it is cancelled: some servers shield a send."""
+        await anyio.sleep(HOLD)
+        await self._hang_up()
 
     # ---- running ---------------------------------------------------------------------------------------------
 
@@ -113,31 +108,34 @@ class Pump:
         gone: Callable[[], Awaitable[None]] | None = None,
         head: Callable[[Upstream], None] | None = None,
     ) -> Stats:
-        """Run a stream from its source. ``head`` is shown the source once it is open; ``gone`` returns when the
-        receiver has left.
+        """Run a stream from its source. ``head`` is shown the source once it is open, and may raise what it fails of;
+        ``gone`` returns when the receiver has left.
         """
+        if isinstance(source, (AsyncIterable, Response)):
+            # it is closed even where nothing is ever asked of it
+            self._upstream = Upstream(source)
 
         async def body() -> None:
-            failure, upstream = None, None
             try:
-                try:
-                    upstream = await opened(source)
-                except Exception as error:
-                    failure = error
-                else:
-                    if head is not None:
-                        head(upstream)
-                    failure = await self._all(upstream)
+                failure = await self._all(source, head)
             finally:
-                if upstream is not None:
-                    await upstream.aclose()
+                await self._hang_up()
+            # a source may answer a cancellation with an end, or an error, of its own
+            await anyio.lowlevel.checkpoint_if_cancelled()
             await (self.end() if failure is None else self.fail(failure))
 
         return await self.run(body, gone)
 
-    async def _all(self, upstream: Upstream) -> Exception | None:
+    async def _all(self, source: Source, head: Callable[[Upstream], None] | None) -> Exception | None:
         """Take all that the source gives; what it raised, if it did."""
-        chunks, lingers = aiter(upstream), False
+        try:
+            upstream = self._upstream = self._upstream or await opened(source)
+            if head is not None:
+                head(upstream)
+            chunks = aiter(upstream)
+        except Exception as error:
+            return error
+        lingers = False
         while not self.finished:
             try:
                 chunk = await anext(chunks)
@@ -145,11 +143,24 @@ class Pump:
                 break
             except Exception as error:
                 return error
+            if self.left or self._ended_by is not None:
+                # it swallowed its cancellation
+                break
             await self.take(chunk)
             if self._scope is not None and not lingers and self._translator is not None and self._translator.ended:
                 lingers = True
                 self._scope.deadline = anyio.current_time() + LINGER
         return None
+
+    async def _hang_up(self) -> None:
+        """Close the source, once. That it does not close well is no failure of what it said."""
+        upstream, self._upstream = self._upstream, None
+        if upstream is not None:
+            self._state = "closing"
+            try:
+                await upstream.aclose()
+            except Exception as error:
+                _log.warning("a source failed to close: %s", type(error).__name__)
 
     async def run(
         self,
@@ -163,7 +174,7 @@ class Pump:
 
         ``begin=False``: it is not known yet whether there will be a stream; ``body`` then calls :meth:`begin` itself.
         """
-        raised: Exception | None = None
+        raised: BaseException | None = None
         try:
             async with anyio.create_task_group() as self._group:
                 if begin:
@@ -172,7 +183,9 @@ class Pump:
                     self._group.start_soon(self._wait_for, gone)
                 try:
                     await self._guarded(body)
-                except Exception as error:
+                except BaseException as error:
+                    if isinstance(error, (anyio.get_cancelled_exc_class(), GeneratorExit)):
+                        raise
                     # raised here, it would be raised in a group
                     raised = error
                 self._group.cancel_scope.cancel()
@@ -181,7 +194,7 @@ class Pump:
             raise
         self._close(raised)
         if isinstance(raised, SinkError):
-            raised = None if isinstance(raised.error, _LEFT) else raised.error
+            raised = None if raised.left else raised.error
         if raised is not None:
             raise raised
         return self.stats
@@ -189,10 +202,11 @@ class Pump:
     def begin(self) -> None:
         """There is a stream: its time begins."""
         self.begun = True
-        self._start = self._since = self._written = anyio.current_time()
+        self._start = self._since = self._output.written = anyio.current_time()
+        self._output.clock = loop_clock() if self._alarms else None
         self._told("on_start")
         if self._alarms and self._group is not None:
-            self._group.start_soon(self._watch, self._group)
+            self._group.start_soon(self._alarms.watch, self._waits, self._ring)
 
     def _close(self, raised: BaseException | None) -> None:
         if self.begun:
@@ -200,32 +214,36 @@ class Pump:
             self.stats.duration = anyio.current_time() - self._start
             self._told.end()
         self._state = "done"
+        # it holds the frames that hold it, and with them what the body streams from
+        self._output.error = None
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
             if self._ended_by is None:
                 await body()
-        if self._sink_error is not None:
-            raise self._sink_error
-        if self._ended_by is not None and not self.left:
-            if self._state == "writing":
+        await self._hang_up()
+        error, output = self._ended_by, self._output
+        if error is not None and not self.left and output.error is None:
+            if output.busy:
                 # what the sink was taking may be torn: nothing can follow it
-                raise self._ended_by
+                raise error
             with anyio.move_on_after(GRACE) as self._scope:
-                await self.fail(self._ended_by)
-            if self._scope.cancelled_caught and not self.left:
-                raise self._ended_by
+                await self.fail(error)
+            if self._scope.cancelled_caught and not self.left and output.error is None:
+                raise error
+        if output.error is not None:
+            raise output.error
 
     def _outcome(self, raised: BaseException | None) -> tuple[Outcome, BaseException | None]:
         translator = self._translator
-        if self.complete and (self.left or self._ended_by is not None):
-            # what ended it came after all was said
+        if self.complete and not isinstance(raised, Exception):
+            # whatever ended it came after all was said
             return "finished", None
-        if self._sink_error is not None:
-            return "disconnected", self._sink_error.error
+        if self._output.error is not None:
+            return "disconnected", self._output.error.error
         if self.left:
             return "disconnected", None
-        failure = self._ended_by or raised or (translator.failure if translator is not None else None)
+        failure = raised or (translator.failure if translator is not None else None) or self._ended_by
         if translator is None and failure is None:
             return "passed", None
         return outcome_of(failure), failure
@@ -235,140 +253,144 @@ class Pump:
     @property
     def finished(self) -> bool:
         """Whether nothing more is to be taken: the output has said why."""
-        return self._translator is not None and self._translator.finished
+        translator = self._translator
+        return self._output.refused if translator is None else translator.finished
+
+    @property
+    def _said(self) -> bool:
+        """Whether the sink has taken all of a stream, its terminal unit included."""
+        ended = self._translator is not None and self._translator.ended
+        return ended and not self._held and not self._output.busy
 
     @property
     def complete(self) -> bool:
         """Whether the sink has taken all of a stream that finished."""
-        translator = self._translator
-        said = translator is not None and translator.ended and translator.failure is None
-        return said and self._state != "writing"
+        return self._said and self._translator is not None and self._translator.failure is None
 
     async def take(self, chunk: Any) -> None:
         """Translate one piece of input, or pass it on; wait until the sink has taken what comes of it."""
-        stats, translator = self.stats, self._translator
-        if isinstance(chunk, (bytes, str)):
-            stats.bytes_in += len(chunk)
-        if translator is None:
-            await self._put([chunk])
-            return
-        began = perf_counter()
-        try:
-            out = translator.feed(chunk)
-        finally:
-            spent = perf_counter() - began
-            stats.translating += spent
-            units = translator.units
-            if units != stats.units:
-                count, stats.units = units - stats.units, units
-                if self._told.units:
-                    self._told("on_unit", count, spent)
-        await self._say(translator, out)
+        self.stats.bytes_in += size(chunk)
+        if self._translator is None:
+            self._held.append(chunk)
+            await self._output.quiet()
+            await self._flush()
+        else:
+            await self._say(self._translator, self._counted(self._translator.feed, chunk))
 
     async def end(self) -> None:
         """The input ended."""
         if self._translator is not None:
-            await self._say(self._translator, self._translator.close())
+            await self._say(self._translator, self._counted(self._translator.close))
 
     async def fail(self, error: Exception) -> None:
-        """The input failed. Raises ``error`` where the output cannot say it."""
-        translator = self._translator
+        """The input failed; after the end that is no one's concern. Raises ``error`` where the output cannot say it."""
+        translator, output = self._translator, self._output
         if translator is None:
-            if self._refuse is None or self.stats.bytes_out:
+            await output.quiet()
+            if not output.refusable:
                 raise error
-            await self._refuse(error)
-        elif not translator.finished:
+            await output.refuse(error)
+        elif translator.ended or translator.finished:
+            await self._give(translator)
+        else:
+            if self._held:
+                await self._give(translator)
             await self._say(translator, translator.fail(error))
 
+    def _counted(self, step: Callable[..., list[Any]], *args: Any) -> list[Any]:
+        stats, began = self.stats, perf_counter()
+        try:
+            return step(*args)
+        finally:
+            spent = perf_counter() - began
+            stats.translating += spent
+            units = self._translator.units if self._translator is not None else 0
+            if units != stats.units:
+                count, stats.units = units - stats.units, units
+                if self._told.units:
+                    self._told("on_unit", count, spent)
+
     async def _say(self, translator: Translator, out: list[Any]) -> None:
+        self._held += out
+        await self._give(translator)
+        if translator.error is not None:
+            raise translator.error
+
+    async def _give(self, translator: Translator) -> None:
+        """Give the sink all that it has not got: what was translated is held while a keep-alive is being written."""
         failure = translator.failure
-        at_first = not translator.units or getattr(failure, "unit", None) == 0
-        if failure is not None and at_first and self._refuse is not None and not self.stats.bytes_out:
-            await self._refuse(failure)
-            return
-        if out:
-            await self._put(out)
+        if failure is not None and translator.finished and self._upstream is not None:
+            # a source that reported it itself is about to end
+            await self._hang_up()
+            await anyio.lowlevel.checkpoint_if_cancelled()
+        await self._output.quiet()
+        at_first = failure is not None and (not translator.units or getattr(failure, "unit", None) == 0)
+        if failure is not None and (self._output.refused or (at_first and self._output.refusable)):
+            self._held.clear()
+            await self._output.refuse(failure)
+        elif self._held:
+            await self._flush()
             if self.stats.first is None and translator.units:
                 self.stats.first = anyio.current_time() - self._start
         elif self._alarms:
             self._since = anyio.current_time()
-        if translator.error is not None:
-            raise translator.error
 
-    async def _put(self, out: list[Any]) -> None:
+    async def _flush(self) -> None:
+        out, self._held = self._held, []
+        await self._output.put(out[0] if len(out) == 1 else b"".join(out))
         if self._alarms:
-            while self._pinging is not None:
-                await self._pinging.wait()
-            self._state, self._since = "writing", anyio.current_time()
-            await self._write(out)
-            self._state, self._since = "reading", anyio.current_time()
-            self._written = self._since
-        else:
-            self._state = "writing"
-            await self._write(out)
-            self._state = "reading"
-
-    async def _write(self, out: list[Any]) -> None:
-        data: bytes = out[0] if len(out) == 1 else b"".join(out)
-        try:
-            await self._sink(data)
-        except Exception as error:
-            self._sink_error = SinkError(error)
-            raise self._sink_error from error
-        self.stats.bytes_out += len(data)
+            self._since = self._output.written
 
     # ---- beside it -------------------------------------------------------------------------------------------
 
     async def _wait_for(self, gone: Callable[[], Awaitable[None]]) -> None:
-        await gone()
-        self._leave()
-
-    def _leave(self) -> None:
+        try:
+            await gone()
+        except Exception as error:
+            # raised here, it would be raised in a group
+            self._output.error = SinkError(error)
         self.left = True
         self._cancel()
 
-    async def _watch(self, group: TaskGroup) -> None:
-        """Ring each alarm when it is due; sleep till the first that may be."""
-        while True:
-            now = anyio.current_time()
-            wake = math.inf
-            for phase, seconds in self._alarms.items():
-                since = self._waits(phase)
-                if since is not None and since + seconds <= now:
-                    if phase != "ping":
-                        self.stop(StreamTimeout(phase, seconds))
-                        return
-                    self._written = since = now
-                    group.start_soon(self._ping)
-                wake = min(wake, (now if since is None else since) + seconds)
-            await anyio.sleep(wake - now)
+    def _ring(self, phase: str, seconds: float) -> None:
+        if phase != "ping":
+            self.stop(StreamTimeout(phase, seconds))
+        elif self._group is not None:
+            self._output.written = anyio.current_time()
+            self._group.start_soon(self._ping)
 
     def _waits(self, phase: str) -> float | None:
         """Since when a wait goes on, ``None`` where it does not."""
+        writes = self._output.since
+        if self.finished and phase != "write":
+            # all was said, or is: whoever runs the body may take longer
+            late = None if writes is None else writes + GRACE - self._alarms.seconds[phase]
+            return late if phase == "total" else None
         match phase:
             case "total":
                 return self._start
             case "first":
-                return self._start if self.stats.first is None else None
+                waits = self._translator is not None and not self.stats.units and self._state == "reading"
+                return self._start if waits else None
             case "ping":
-                return self._written if self._state == "reading" and self._pinging is None else None
+                return self._output.written if self._state == "reading" and writes is None else None
             case "idle":
-                return self._since if self._state == "reading" else None
+                waits = self._state == "reading" and not self._output.busy and not self._held
+                before = self._translator is not None and "first" in self._alarms.seconds and not self.stats.bytes_in
+                return self._since if waits and not before else None
             case _:
-                if self._pinging is not None:
-                    return self._ping_since
-                return self._since if self._state == "writing" else None
+                return writes
 
     async def _ping(self) -> None:
-        out = self._translator.ping() if self._translator is not None else []
-        if not out:
+        if self._state != "reading" or self._output.since is not None or self._translator is None:
+            # something was said after all
             return
-        self._pinging, self._ping_since = anyio.Event(), anyio.current_time()
         try:
-            await self._write(out)
-            self.stats.pings += 1
+            out = self._translator.ping()
+            if out:
+                await self._output.ping(b"".join(out))
         except SinkError:
             self._cancel()
-        finally:
-            self._pinging.set()
-            self._pinging = None
+        except Exception as error:
+            # raised here, it would be raised in a group
+            self.stop(error)

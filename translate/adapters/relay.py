@@ -39,7 +39,8 @@ async def relay(
                   why; ``"raise"``: it is raised, after the output that comes before it
 
     Raises :class:`translate.UnknownFormat`; ``ValueError`` where ``dst`` is a format of objects; what ``sink`` raises
-    but for errors of a connection; :class:`translate.StreamTimeout` where the receiver does not take the end either.
+    but for errors of a connection, and what ``gone`` does; :class:`translate.StreamTimeout` where the receiver does
+    not take the end either; what is wrong with units after the terminal one, when all was said.
     Other options are those of :func:`translate.convert`. To end a stream, cancel the relay: the source is closed.
     """
     observers = [observer] if observer is not None else []

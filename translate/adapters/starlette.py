@@ -26,11 +26,13 @@ class StreamResponse(asgi.StreamResponse, Response):
         self.status_code = 200
         self.background = background
         self.body = b""
-        self.raw_headers = []
+        self.raw_headers = list(self.added)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         self.added = [(name.lower(), value) for name, value in self.raw_headers]
-        await self.respond(scope, receive, send)
-        if self.background is not None:
-            await self.background()
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self.background is not None:
+                await self.background()

@@ -7,6 +7,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import anyio
 
+from .encodings import Inflater, undoes
+
 CLOSING = 5.0
 """Seconds that a source may take to close, whatever was cancelled."""
 
@@ -63,24 +65,50 @@ class Upstream:
         self.raw = False
         """Whether a response is given out as it came, in its content encoding."""
         self._source = source
-        self._chunks: AsyncIterator[Any] | None = None
+        self._parts: list[Any] = [source]
 
     def __aiter__(self) -> AsyncIterator[Any]:
         source = self._source
-        if isinstance(source, Response):
-            self._chunks = source.aiter_raw() if self.raw else source.aiter_bytes()
-        else:
-            self._chunks = aiter(source)
-        return self._chunks
+        if not isinstance(source, Response):
+            return self._kept(aiter(source))
+        encoding = encoding_of(source)
+        packed = undoes(encoding) and not self.raw
+        chunks = self._kept(source.aiter_raw() if self.raw or packed else source.aiter_bytes())
+        return self._kept(_inflated(chunks, encoding)) if packed else chunks
+
+    def _kept(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """An iterator that is closed before what it iterates over."""
+        if chunks is not self._parts[0]:
+            self._parts.insert(0, chunks)
+        return chunks
 
     async def aclose(self) -> None:
         """Close the iterator, then what it iterates over; also under cancellation, but not for ever."""
-        parts = [self._chunks, self._source] if self._chunks is not self._source else [self._source]
-        with anyio.move_on_after(CLOSING, shield=True):
-            for part in parts:
-                close = getattr(part, "aclose", None)
-                if close is not None:
-                    await close()
+        raised: Exception | None = None
+        for part in self._parts:
+            close = getattr(part, "aclose", None)
+            if close is not None:
+                with anyio.move_on_after(CLOSING, shield=True):
+                    try:
+                        await close()
+                    except Exception as error:
+                        raised = raised or error
+        if raised is not None:
+            raise raised
+
+
+def encoding_of(response: Response) -> str:
+    """The content encoding that a response names."""
+    return (response.headers.get("content-encoding") or "identity").strip().lower()
+
+
+async def _inflated(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
+    """``chunks`` with their encoding undone; where it is broken or cut short, that is said as of any other input."""
+    inflater = Inflater(encoding)
+    async for chunk in chunks:
+        for piece in inflater.feed(chunk):
+            yield piece
+    inflater.close()
 
 
 async def opened(source: Source) -> Upstream:
@@ -88,3 +116,12 @@ async def opened(source: Source) -> Upstream:
     if isinstance(source, (AsyncIterable, Response)) or not callable(source):
         return Upstream(source)
     return Upstream(await source())
+
+
+def size(chunk: Any) -> int:
+    """The bytes of a chunk; objects have none."""
+    if type(chunk) is bytes:
+        return len(chunk)
+    if isinstance(chunk, str):
+        return len(chunk) if chunk.isascii() else len(chunk.encode("utf-8", "surrogatepass"))
+    return memoryview(chunk).nbytes if isinstance(chunk, (bytes, bytearray, memoryview)) else 0

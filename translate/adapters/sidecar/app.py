@@ -12,15 +12,19 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from ...errors import StreamStopped
+from ...errors import StreamStopped, StreamTimeout, TranslateError
 from ..asgi import PING, Answer, Fields, Receive, Scope, Send, StreamResponse
+from ..encodings import undoes
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
-from ..upstream import Response
+from ..upstream import Response, encoding_of
 from .rules import Refused, location_of, request_id_of, returned_fields, sent_fields, target_of
 
 _log = logging.getLogger("translate.sidecar")
 _RETRY = (b"retry-after", b"1")
+_CLOSE = (b"connection", b"close")
+_ORDINARY = (TranslateError, httpx2.HTTPError, OSError)
+"""What may end an answer in its midst; all else is a fault of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Settings:
     ``max_concurrent``  requests at once; more are refused with 503
     ``max_body``, ``max_head``  of a request; larger ones are refused with 413 and 431
     ``body_timeout``  until a request has arrived whole (408), ``connect_timeout`` until the upstream has answered a
-                  connection (502)
+                  connection (504)
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
     """
 
@@ -130,12 +134,19 @@ class Sidecar:
             response = await self._forward(scope, receive, request_id)
             self._running.add(response)
             try:
-                stats = await response.respond(scope, receive, send)
-                status, outcome = response.status, str(stats.outcome)
+                await response.respond(scope, receive, send)
+            except _ORDINARY:
+                # to return without the end of the answer makes the server hang up, and its log is spared the traceback
+                pass
             finally:
                 self._running.discard(response)
+                status = response.status
+                if response.pump is not None:
+                    outcome = str(response.pump.stats.outcome)
+        except _Left:
+            outcome = "disconnected"
         except Refused as refused:
-            status, outcome = refused.code, "refused"
+            status, outcome = refused.code or 500, "refused"
             fields = ((b"x-request-id", request_id), *refused.fields)
             await Answer(send, status, []).refuse(refused, self.settings.dst, fields)
         finally:
@@ -159,11 +170,11 @@ class Sidecar:
         return None
 
     async def _forward(self, scope: Scope, receive: Receive, request_id: bytes) -> _Forwarded:
-        """The answer to a request. Raises :class:`Refused`."""
+        """The answer to a request. Raises :class:`Refused`, and :class:`_Left`."""
         settings = self.settings
         target = target_of(scope, max_head=settings.max_head, max_body=settings.max_body)
         if self.draining:
-            raise Refused(503, "the service shuts down", _RETRY, (b"connection", b"close"))
+            raise Refused(503, "the service shuts down", _RETRY, _CLOSE)
         if self._active > settings.max_concurrent:
             raise Refused(503, "too many requests at once", _RETRY)
         body = await self._body(receive)
@@ -175,12 +186,15 @@ class Sidecar:
         )
 
         async def open() -> httpx2.Response:
-            response = await self._transport.handle_async_request(request)
+            try:
+                response = await self._transport.handle_async_request(request)
+            except httpx2.ConnectTimeout:
+                raise StreamTimeout("connect", settings.connect_timeout or 0) from None
             try:
                 if response.status_code < 200:
                     raise Refused(502, "the upstream switches protocols")
                 location = location_of(response.headers.raw, str(url), self._base)
-            except Refused:
+            except BaseException:
                 await response.aclose()
                 raise
             if location is not None:
@@ -196,14 +210,14 @@ class Sidecar:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Refused(400, "the client left")
+                    raise _Left
                 pieces.append(message.get("body", b""))
                 size += len(pieces[-1])
                 if size > self.settings.max_body:
                     raise Refused(413, "the body is too large")
                 more = message.get("more_body", False)
         if scope.cancelled_caught:
-            raise Refused(408, "the request did not arrive in time")
+            raise Refused(408, "the request did not arrive in time", _CLOSE)
         return b"".join(pieces)
 
     def _response(self, open: Callable[[], Awaitable[httpx2.Response]], request_id: bytes) -> _Forwarded:
@@ -220,10 +234,17 @@ class Sidecar:
         )
 
 
+class _Left(Exception):
+    """The client left before its request was whole."""
+
+
 class _Forwarded(StreamResponse):
     """An answer of the upstream, with its head."""
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:
+        encoding = encoding_of(response)
+        if stream is not None and encoding != "identity" and not undoes(encoding):
+            raise Refused(502, "the upstream uses a content encoding that it was not asked for")
         return [*returned_fields(response.headers.raw, translated=stream is not None), *(stream or self.added)]
 
 

@@ -34,7 +34,7 @@ class Refused(TranslateError):
 
     def __init__(self, code: int, what: str, *fields: tuple[bytes, bytes]) -> None:
         super().__init__(what)
-        self.code: int = code
+        self.code = code
         self.fields = fields
 
 
@@ -111,7 +111,10 @@ def location_of(raw: Iterable[tuple[bytes, bytes]], url: str, base: str) -> byte
     given = next((value for name, value in raw if name.lower() == b"location"), None)
     if given is None:
         return None
-    there, here = urlsplit(urljoin(url, given.decode("latin-1").strip().replace("\\", "/"))), urlsplit(base)
+    try:
+        there, here = urlsplit(urljoin(url, given.decode("latin-1").strip().replace("\\", "/"))), urlsplit(base)
+    except ValueError:
+        raise Refused(502, "the upstream redirects to what is no address") from None
     path = there.path.removeprefix(here.path) if here.path else there.path
     same = (there.scheme, there.netloc.lower()) == (here.scheme, here.netloc.lower())
     if not same or not there.path.startswith(here.path) or (path and not path.startswith("/")) or path[:2] == "//":

@@ -13,6 +13,7 @@ import uvicorn
 
 from ..observe import Observer
 from .app import Settings, Sidecar
+from .connection import hang_up_on_stalled, protocol
 
 _log = logging.getLogger("translate.sidecar")
 
@@ -69,23 +70,32 @@ def serve(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080, grac
     with socket.create_server((host, port), family=_family(host), backlog=2048) as listener:
         observer, exposition = _metrics()
         sidecar = Sidecar(settings, observer, exposition)
-        config = uvicorn.Config(
-            sidecar,
-            # it alone tells targets that name a host from those that do not, and it refuses unclear framing
-            http="h11",
-            h11_max_incomplete_event_size=settings.max_head * 2,
-            ws="none",
-            lifespan="on",
-            access_log=False,
-            server_header=False,
-            log_config=None,
-            log_level="warning",
-            proxy_headers=False,
-            timeout_graceful_shutdown=5,
-        )
+        config = configured(sidecar, listener)
         bound = listener.getsockname()
         _log.info("listening on http://%s:%d", f"[{bound[0]}]" if ":" in bound[0] else bound[0], bound[1])
         _Server(config, sidecar, grace).run(sockets=[listener])
+
+
+def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
+    """How uvicorn serves a sidecar; what the system can do is asked of ``listener``."""
+    settings = sidecar.settings
+    write = settings.timeouts.write
+    # the stream's own time-out, which can be logged, comes first
+    hang_up_on_stalled(listener, write and write + 1)
+    return uvicorn.Config(
+        sidecar,
+        # h11 alone tells targets that name a host from those that do not, and it refuses unclear framing
+        http=protocol(settings.body_timeout),
+        h11_max_incomplete_event_size=settings.max_head * 2,
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        log_level="warning",
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+    )
 
 
 def _family(host: str) -> socket.AddressFamily:
@@ -94,8 +104,7 @@ def _family(host: str) -> socket.AddressFamily:
 
 def _metrics() -> tuple[Observer | None, Callable[[], tuple[bytes, str]] | None]:
     try:
-        from ..prometheus import PrometheusObserver
+        from ..prometheus import PrometheusObserver, exposition
     except ImportError:
         return None, None
-    observer = PrometheusObserver()
-    return observer, observer.exposition
+    return PrometheusObserver(), exposition
