@@ -123,6 +123,9 @@ class StreamResponse:
     Raises what is wrong with the arguments at once; other options are those of :func:`translate.convert`.
     """
 
+    _eager = True
+    """Whether keep-alives are sent even before the source has answered: as long, it may be no stream."""
+
     def __init__(
         self,
         source: Source,
@@ -180,6 +183,7 @@ class StreamResponse:
         pump = self.pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
         )
+        pump.eager = self._eager
         try:
             try:
                 stats = await pump.pull(self._source, gone, head)
