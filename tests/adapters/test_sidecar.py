@@ -275,6 +275,10 @@ def test_an_answer_that_is_late_is_not_taken_for_a_stream(up: Recorder, port: in
     up.says = says
     got = ask(port, request("/x"))
     assert (got.status, got["content-type"], got.body) == (429, b"application/json", b"{}")
+    # who asked for a stream was sent keep-alives meanwhile: the rest can only be said in it
+    got = ask(port, request("/x", b"Accept: application/json;q=0.1, text/event-stream"))
+    assert (got.status, failure(got.body).code) == (200, 429)
+    assert got.body.startswith(b":")
 
 
 def test_a_silent_stream_is_kept_alive_then_ends(up: Recorder, port: int) -> None:

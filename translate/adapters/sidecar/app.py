@@ -15,6 +15,7 @@ import httpx2
 from ...errors import StreamStopped, StreamTimeout, TranslateError
 from ..asgi import PING, Answer, Fields, Receive, Scope, Send, StreamResponse
 from ..encodings import undoes
+from ..media import names
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
 from ..upstream import Response, encoding_of
@@ -227,7 +228,10 @@ class Sidecar:
                 response.headers["location"] = location.decode("latin-1")
             return response
 
-        return self._response(open, request_id)
+        response = self._response(open, request_id)
+        # what was not asked for as a stream may get another answer, of another status
+        response.eager = names(scope["headers"], settings.dst)
+        return response
 
     async def _body(self, receive: Receive) -> bytes:
         pieces: list[bytes] = []
@@ -274,8 +278,6 @@ def _drained() -> Refused:
 
 class _Forwarded(StreamResponse):
     """An answer of the upstream, with its head."""
-
-    _eager = False
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:
         encoding = encoding_of(response)
