@@ -36,7 +36,7 @@ class Fault:
     """``None``: there was no stream."""
     failure: str = ""
     """What it is due to, as the log has it: its type, first."""
-    upstream: Literal["closed", "kept", "not connected"] = "closed"
+    upstream: Literal["closed", "not connected"] = "closed"
     client: Literal["reads", "stalls", "leaves"] = "reads"
     request: bytes = b"POST /v1/chat HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\n{}"
     logged: tuple[tuple[str, str, str], ...] = ()
@@ -65,7 +65,7 @@ no stream, and where the client does not read, the connection is closed amid the
 line of the logger `translate.adapters`, shown here without its formats and figures. Each request that has a head has
 one line of `translate.sidecar`, at `INFO`: its id, method, status, outcome and seconds. Other lines are shown. None of
 them holds content, and none has a traceback. **Counted.** `Stats.outcome` and the type of `Stats.failure`.
-**Upstream.** Its connection is closed before the outcome is told, or kept for another request where HTTP was in order.
+**Upstream.** Its connection is that of one request, and is closed, for a stream before its outcome is told.
 
 An application that answers with `StreamResponse` has the same, with two differences. The waits for its clients are
 those of its server. Where an answer has to be cut, it raises, and servers log that as an error of the application.
@@ -127,4 +127,4 @@ def _counted(row: Fault) -> str:
 def _upstream(row: Fault) -> str:
     if row.outcome is None or row.upstream == "not connected":
         return "Not connected."
-    return "Kept." if row.upstream == "kept" else "Closed."
+    return "Closed."

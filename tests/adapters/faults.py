@@ -70,11 +70,6 @@ def fine(what: str, *steps: Step) -> Fault:
     return Fault(what, steps, "whole", outcome="finished")
 
 
-def kept(fault: Fault) -> Fault:
-    """A fault after which the connection to the upstream is used again: HTTP was in order."""
-    return replace(fault, upstream="kept")
-
-
 HUNG_UP = (("uvicorn.error", "ERROR", "ASGI callable returned without completing response."),)
 NOT_HTTP = (("uvicorn.error", "WARNING", "Invalid HTTP request received."),)
 
@@ -96,14 +91,12 @@ CONNECTION = (
     late("resets in mid-stream", *BEGUN, "reset", message=READ, failure="ReadError"),
     late("hangs up in mid-stream, without the last chunk", *BEGUN, "half-close"),
     late("sends less than the length it named", length(1000), lambda wire: wire.begin, SOON, "half-close"),
-    kept(
-        late(
-            "sends more than the length it named",
-            length(10),
-            lambda wire: wire.begin + b"x" * 10,
-            message=TRUNCATED,
-            failure="TruncatedStream",
-        )
+    late(
+        "sends more than the length it named",
+        length(10),
+        lambda wire: wire.begin + b"x" * 10,
+        message=TRUNCATED,
+        failure="TruncatedStream",
     ),
 )
 SILENCE = (
@@ -111,15 +104,15 @@ SILENCE = (
     slow(failed("stalls before the first unit", HEAD), "first", 0.6),
     replace(slow(late("says nothing but comments", HEAD, *(chunk(b": wait\n\n"), 0.15) * 4), "first", 0.6), bare=True),
     slow(late("stalls in mid-stream", *BEGUN), "idle", 0.3),
-    kept(fine("pauses for less than that", *BEGUN, 0.1, chunk("more+rest"), END)),
+    fine("pauses for less than that", *BEGUN, 0.1, chunk("more+rest"), END),
 )
 _CUT = {"message": TRUNCATED, "failure": "TruncatedStream"}
 _JSON = {"message": "not JSON", "failure": "DecodeError"}
 _ENCODING = {"message": "the body is not in the content encoding", "failure": "DecodeError"}
 _LIMIT = {"failure": "LimitExceeded"}
 CONTENT = (
-    kept(failed("ends the body with nothing in it", HEAD, END, **_CUT)),
-    kept(late("ends the body without a terminal unit", *BEGUN, END, **_CUT)),
+    failed("ends the body with nothing in it", HEAD, END, **_CUT),
+    late("ends the body without a terminal unit", *BEGUN, END, **_CUT),
     replace(
         late(
             "has no framing, and closes without a terminal unit",
@@ -129,19 +122,17 @@ CONTENT = (
             **_CUT,
         )
     ),
-    kept(late("ends the body in half a unit", *BEGUN, chunk(lambda wire: wire.more[:40]), END, **_CUT)),
-    kept(late("ends the body in half a character", HEAD, chunk(lambda wire: wire.whole[: cut(wire)]), END, **_CUT)),
-    kept(
-        fine(
-            "pauses in half a character",
-            HEAD,
-            chunk(lambda wire: wire.whole[: cut(wire)]),
-            SOON,
-            chunk(lambda wire: wire.whole[cut(wire) :]),
-            END,
-        )
+    late("ends the body in half a unit", *BEGUN, chunk(lambda wire: wire.more[:40]), END, **_CUT),
+    late("ends the body in half a character", HEAD, chunk(lambda wire: wire.whole[: cut(wire)]), END, **_CUT),
+    fine(
+        "pauses in half a character",
+        HEAD,
+        chunk(lambda wire: wire.whole[: cut(wire)]),
+        SOON,
+        chunk(lambda wire: wire.whole[cut(wire) :]),
+        END,
     ),
-    kept(failed("says what holds no unit", HEAD, chunk(b"<!doctype html>\n<p>hi</p>\n\n"), END, **_CUT)),
+    failed("says what holds no unit", HEAD, chunk(b"<!doctype html>\n<p>hi</p>\n\n"), END, **_CUT),
     broken(failed("says what is not JSON, first", HEAD, chunk(BROKEN), **_JSON)),
     broken(
         failed(
@@ -173,28 +164,24 @@ CONTENT = (
             **_LIMIT,
         )
     ),
-    kept(
-        Fault(
-            "reports a failure, first",
-            (HEAD, chunk("failure"), END),
-            "status",
-            429,
-            REPORTED,
-            outcome="failed",
-            failure="UpstreamFailure",
-        )
+    Fault(
+        "reports a failure, first",
+        (HEAD, chunk("failure"), END),
+        "status",
+        429,
+        REPORTED,
+        outcome="failed",
+        failure="UpstreamFailure",
     ),
-    kept(
-        Fault(
-            "reports a failure, later",
-            (HEAD, chunk("begin+failure"), END),
-            "failure unit",
-            200,
-            REPORTED,
-            code=429,
-            outcome="failed",
-            failure="UpstreamFailure",
-        )
+    Fault(
+        "reports a failure, later",
+        (HEAD, chunk("begin+failure"), END),
+        "failure unit",
+        200,
+        REPORTED,
+        code=429,
+        outcome="failed",
+        failure="UpstreamFailure",
     ),
 )
 AFTER = (
@@ -217,16 +204,14 @@ AFTER = (
     fine("says it, and resets", *WHOLE, SOON, "reset"),
 )
 ENCODED = (
-    kept(fine("compresses with gzip, unasked", GZIP, chunk(lambda wire: gzip.compress(wire.whole)), END)),
-    kept(
-        late(
-            "cuts what is compressed",
-            GZIP,
-            chunk(packed),
-            END,
-            message="the input ended within its content encoding",
-            failure="TruncatedStream",
-        )
+    fine("compresses with gzip, unasked", GZIP, chunk(lambda wire: gzip.compress(wire.whole)), END),
+    late(
+        "cuts what is compressed",
+        GZIP,
+        chunk(packed),
+        END,
+        message="the input ended within its content encoding",
+        failure="TruncatedStream",
     ),
     broken(failed("says gzip, and is not compressed", GZIP, chunk("whole"), **_ENCODING)),
     broken(late("says what is not compressed, later", GZIP, chunk(packed), SOON, chunk(b"\xff" * 99), **_ENCODING)),
@@ -242,30 +227,22 @@ ENCODED = (
     ),
 )
 OTHER = (
-    kept(
-        Fault(
-            "answers 200 with a page",
-            (head("text/html"), chunk(b"<p>hi</p>"), END),
-            "passed",
-            200,
-            "<p>hi</p>",
-            outcome="passed",
-        )
+    Fault(
+        "answers 200 with a page",
+        (head("text/html"), chunk(b"<p>hi</p>"), END),
+        "passed",
+        200,
+        "<p>hi</p>",
+        outcome="passed",
     ),
-    kept(
-        Fault(
-            "names no content type", (head(""), chunk(b"data: 1\n\n"), END), "passed", 200, "data: 1", outcome="passed"
-        )
-    ),
-    kept(
-        Fault(
-            "answers an error status with a body",
-            (head("application/json", status="429 Slow Down"), chunk(b'{"error": 1}'), END),
-            "passed",
-            429,
-            '{"error": 1}',
-            outcome="passed",
-        )
+    Fault("names no content type", (head(""), chunk(b"data: 1\n\n"), END), "passed", 200, "data: 1", outcome="passed"),
+    Fault(
+        "answers an error status with a body",
+        (head("application/json", status="429 Slow Down"), chunk(b'{"error": 1}'), END),
+        "passed",
+        429,
+        '{"error": 1}',
+        outcome="passed",
     ),
     Fault(
         "hangs up in the body of such an answer",
@@ -286,14 +263,12 @@ OTHER = (
         message='{"error":',
     ),
     slow(failed("stalls before the body of such an answer", ERROR), "idle", 0.3),
-    kept(
-        Fault(
-            "redirects to a path of its own",
-            (head("", status="307 Moved", location="/v2", content_length="0"),),
-            "passed",
-            307,
-            outcome="passed",
-        )
+    Fault(
+        "redirects to a path of its own",
+        (head("", status="307 Moved", location="/v2", content_length="0"),),
+        "passed",
+        307,
+        outcome="passed",
     ),
     broken(
         failed(

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,17 @@ def browser() -> str:
     pytest.skip("no Chromium is installed; the variable CHROMIUM may name one")
 
 
-def seen(program: str, streams: dict[str, bytes], names: list[str], profile: Path) -> dict[str, list[Any]]:
-    """What an ``EventSource`` sees of each stream, and of it cut oddly, by ``/name`` and ``/name/odd``."""
+def seen(
+    program: str,
+    streams: dict[str, bytes],
+    names: list[str],
+    profile: Path,
+    through: Callable[[str], AbstractContextManager[str]] = nullcontext,
+) -> dict[str, list[Any]]:
+    """What an ``EventSource`` sees of each stream, and of it cut oddly, by ``/name`` and ``/name/odd``.
+
+    ``through``: what stands between, as a block that is told where the server is, and says where it is itself.
+    """
     paths = {f"/{name}{cut}": data for name, data in streams.items() for cut in ("", "/odd")}
     reports: list[Any] = []
     done = threading.Event()
@@ -98,8 +108,8 @@ def seen(program: str, streams: dict[str, bytes], names: list[str], profile: Pat
             return Reply([(HERE / "page.html").read_bytes()], "text/html")
         return Reply(odd(paths[path]) if path.endswith("/odd") else [paths[path]])
 
-    with serving(script) as server:
-        visit(program, server.url, done, profile)
+    with serving(script) as server, through(server.url) as url:
+        visit(program, url, done, profile)
     (report,) = reports
     return dict(report)
 

@@ -143,6 +143,8 @@ class StreamResponse:
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
         self._observers = [observer] if observer is not None else []
+        self.eager = True
+        """Whether keep-alives are sent even before the source is open: until then, it may turn out to be no stream."""
         self.pump: Pump | None = None
         """The stream, once it runs."""
         self.status = 200
@@ -180,6 +182,7 @@ class StreamResponse:
         pump = self.pump = Pump(
             src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
         )
+        pump.eager = self.eager
         try:
             try:
                 stats = await pump.pull(self._source, gone, head)

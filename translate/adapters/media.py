@@ -35,6 +35,17 @@ def _essence(value: str) -> str:
     return value.partition(";")[0].strip().lower()
 
 
+def names(fields: Iterable[tuple[bytes, bytes]], format: str) -> bool:
+    """Whether the fields of a request ask for the media type of a format by its name."""
+    types = resolve(format)[1].media_types
+    return any(
+        _essence(member) in types
+        for name, value in fields
+        if name == b"accept"
+        for member in value.decode("latin-1").split(",")
+    )
+
+
 def chosen(accept: str | None, offers: Sequence[str], own: str) -> str | None:
     """The format that ``Accept`` asks for, of those on offer; ``None``: the answer's ``own``, as it is.
 

@@ -69,6 +69,8 @@ class Pump:
         self._state: Literal["reading", "closing", "done"] = "reading"
         self._start = self._since = 0.0
         self._ended_by: Exception | None = None
+        self.eager = True
+        """Whether keep-alives are sent even before the source is open."""
         self.left = False
         """Whether the receiver has left."""
         self._group: TaskGroup | None = None
@@ -373,7 +375,8 @@ class Pump:
                 waits = self._translator is not None and not self.stats.units and self._state == "reading"
                 return self._start if waits else None
             case "ping":
-                return self._output.written if self._state == "reading" and writes is None else None
+                silent = self._state == "reading" and writes is None
+                return self._output.written if silent and (self.eager or self._upstream is not None) else None
             case "idle":
                 waits = self._state == "reading" and not self._output.busy and not self._held
                 before = self._translator is not None and "first" in self._alarms.seconds and not self.stats.bytes_in

@@ -15,14 +15,25 @@ import httpx2
 from ...errors import StreamStopped, StreamTimeout, TranslateError
 from ..asgi import PING, Answer, Fields, Receive, Scope, Send, StreamResponse
 from ..encodings import undoes
+from ..media import names
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
 from ..upstream import Response, encoding_of
-from .rules import Refused, location_of, request_id_of, returned_fields, sent_fields, target_of
+from .rules import (
+    CLOSE,
+    METHODS,
+    Refused,
+    base_of,
+    check_framing,
+    location_of,
+    request_id_of,
+    returned_fields,
+    sent_fields,
+    target_of,
+)
 
 _log = logging.getLogger("translate.sidecar")
 _RETRY = (b"retry-after", b"1")
-_CLOSE = (b"connection", b"close")
 _ORDINARY = (TranslateError, httpx2.HTTPError, OSError)
 """What may end an answer in its midst; all else is a fault of the program."""
 
@@ -53,9 +64,10 @@ class Settings:
     options: StreamOptions = field(default_factory=StreamOptions)
 
     def __post_init__(self) -> None:
-        url = urlsplit(self.upstream)
-        if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment or url.username:
-            raise ValueError(f"an upstream is http(s)://host[:port][/path], not {self.upstream!r}")
+        try:
+            httpx2.URL(base_of(self.upstream))
+        except httpx2.InvalidURL as error:
+            raise ValueError(f"the upstream is no URL: {error}") from None
 
 
 class Sidecar:
@@ -77,10 +89,11 @@ class Sidecar:
         self._observer = observer
         self._exposition = exposition
         self._transport = httpx2.AsyncHTTPTransport(
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100), trust_env=False
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0), trust_env=False
         )
-        self._base = settings.upstream.rstrip("/")
+        self._base = base_of(settings.upstream)
         self._active = 0
+        self._arriving: set[anyio.CancelScope] = set()
         self._running: set[_Forwarded] = set()
         # the arguments are looked at now, not with the first request
         self._response(_nowhere, b"")
@@ -100,6 +113,8 @@ class Sidecar:
         with anyio.move_on_after(grace):
             while self._active and not self._hurried:
                 await anyio.sleep(0.05)
+        for scope in self._arriving:
+            scope.cancel()
         for response in self._running:
             if response.pump is not None:
                 response.pump.stop(StreamStopped("the service shuts down"))
@@ -146,17 +161,22 @@ class Sidecar:
         except _Left:
             outcome = "disconnected"
         except Refused as refused:
-            status, outcome = refused.code or 500, "refused"
-            fields = ((b"x-request-id", request_id), *refused.fields)
-            await Answer(send, status, []).refuse(refused, self.settings.dst, fields)
+            answer, outcome = Answer(send, 0, []), "refused"
+            await answer.refuse(refused, self.settings.dst, ((b"x-request-id", request_id), *refused.fields))
+            status = answer.status
         finally:
             self._active -= 1
             took = time.monotonic() - began
-            _log.info("%s %s: %d, %s, %.3f s", request_id.decode(), scope["method"], status, outcome, took)
+            method = scope["method"] if scope["method"] in METHODS else "-"
+            _log.info("%s %s: %d, %s, %.3f s", request_id.decode(), method, status, outcome, took)
 
     def _own(self, scope: Scope) -> tuple[int, bytes, str] | None:
         """Status, body and type of the sidecar's own pages."""
         if scope["method"] not in ("GET", "HEAD"):
+            return None
+        try:
+            check_framing(scope["headers"], self.settings.max_body)
+        except Refused:
             return None
         match scope["path"]:
             case "/healthz":
@@ -172,17 +192,24 @@ class Sidecar:
     async def _forward(self, scope: Scope, receive: Receive, request_id: bytes) -> _Forwarded:
         """The answer to a request. Raises :class:`Refused`, and :class:`_Left`."""
         settings = self.settings
-        target = target_of(scope, max_head=settings.max_head, max_body=settings.max_body)
+        check_framing(scope["headers"], settings.max_body)
+        target = target_of(scope, max_head=settings.max_head).decode("ascii")
         if self.draining:
-            raise Refused(503, "the service shuts down", _RETRY, _CLOSE)
+            raise _drained()
         if self._active > settings.max_concurrent:
             raise Refused(503, "too many requests at once", _RETRY)
         body = await self._body(receive)
-        url = httpx2.URL(self._base + target.decode("ascii"))
-        fields = sent_fields(scope["headers"], request_id)
-        waits = {"connect": settings.connect_timeout, "pool": settings.connect_timeout, "read": None, "write": None}
+        wait = settings.connect_timeout
         request = httpx2.Request(
-            scope["method"], url, headers=fields, content=body or None, extensions={"timeout": waits}
+            scope["method"],
+            self._base,
+            headers=sent_fields(scope["headers"], request_id),
+            content=body or None,
+            extensions={
+                "timeout": {"connect": wait, "pool": wait, "read": None, "write": None},
+                # a URL would be spelled anew
+                "target": (urlsplit(self._base).path + target).encode("ascii"),
+            },
         )
 
         async def open() -> httpx2.Response:
@@ -191,9 +218,9 @@ class Sidecar:
             except httpx2.ConnectTimeout:
                 raise StreamTimeout("connect", settings.connect_timeout or 0) from None
             try:
-                if response.status_code < 200:
-                    raise Refused(502, "the upstream switches protocols")
-                location = location_of(response.headers.raw, str(url), self._base)
+                if not 200 <= response.status_code < 600:
+                    raise Refused(502, "the upstream answers with a status that is not forwarded")
+                location = location_of(response.headers.raw, self._base + target, self._base)
             except BaseException:
                 await response.aclose()
                 raise
@@ -201,23 +228,30 @@ class Sidecar:
                 response.headers["location"] = location.decode("latin-1")
             return response
 
-        return self._response(open, request_id)
+        response = self._response(open, request_id)
+        # what was not asked for as a stream may get another answer, of another status
+        response.eager = names(scope["headers"], settings.dst)
+        return response
 
     async def _body(self, receive: Receive) -> bytes:
         pieces: list[bytes] = []
         size, more = 0, True
         with anyio.move_on_after(self.settings.body_timeout) as scope:
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise _Left
-                pieces.append(message.get("body", b""))
-                size += len(pieces[-1])
-                if size > self.settings.max_body:
-                    raise Refused(413, "the body is too large")
-                more = message.get("more_body", False)
+            self._arriving.add(scope)
+            try:
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _Left
+                    pieces.append(message.get("body", b""))
+                    size += len(pieces[-1])
+                    if size > self.settings.max_body:
+                        raise Refused(413, "the body is too large")
+                    more = message.get("more_body", False)
+            finally:
+                self._arriving.discard(scope)
         if scope.cancelled_caught:
-            raise Refused(408, "the request did not arrive in time", _CLOSE)
+            raise _drained() if self.draining else Refused(408, "the request did not arrive in time", CLOSE)
         return b"".join(pieces)
 
     def _response(self, open: Callable[[], Awaitable[httpx2.Response]], request_id: bytes) -> _Forwarded:
@@ -236,6 +270,10 @@ class Sidecar:
 
 class _Left(Exception):
     """The client left before its request was whole."""
+
+
+def _drained() -> Refused:
+    return Refused(503, "the service shuts down", _RETRY, CLOSE)
 
 
 class _Forwarded(StreamResponse):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import unquote_to_bytes, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
 from ...errors import TranslateError
 from ..asgi import Fields, Scope
@@ -19,14 +19,18 @@ _HOP_BY_HOP = frozenset(
     b"upgrade http2-settings expect".split()
 )
 _NOT_SENT = frozenset((b"host", b"content-length", b"accept-encoding"))
-_NOT_RETURNED = frozenset((b"date", b"server", b"x-request-id", b"alt-svc"))
-"""The first three are our own; the last sends clients elsewhere."""
+_NOT_RETURNED = frozenset((b"date", b"server", b"x-request-id", b"alt-svc", b"refresh"))
+"""The first three are our own; the others send clients elsewhere."""
 _REPLACED = frozenset((b"content-type", b"content-length", b"content-encoding", b"cache-control", b"x-accel-buffering"))
-_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _REQUEST_ID = re.compile(rb"[0-9A-Za-z._:/+=@-]{1,128}")
+_FRAMING = frozenset((b"content-length", b"transfer-encoding", b"host"))
+_PORTS = {"http": 80, "https": 443}
 _HASH = ord("#")
 _LINE = 8 * 1024
 """Bytes of a target at most."""
+CLOSE = (b"connection", b"close")
+"""What a refused request is answered where it is not clear where the next one begins."""
 
 
 class Refused(TranslateError):
@@ -38,13 +42,22 @@ class Refused(TranslateError):
         self.fields = fields
 
 
-def target_of(scope: Scope, *, max_head: int, max_body: int) -> bytes:
+def base_of(upstream: str) -> str:
+    """An upstream as all URLs of it begin. Raises ``ValueError`` for what is none, without quoting it."""
+    url = urlsplit(upstream)
+    plain = all(0x20 < ord(char) < 0x7F and char not in "@?#\\" for char in upstream)
+    if not plain or url.scheme not in _PORTS or not url.hostname or url.port == 0 or _climbs(url.path.encode()):
+        raise ValueError("an upstream is http(s)://host[:port][/path], without a user, a query or a fragment")
+    return upstream.rstrip("/")
+
+
+def target_of(scope: Scope, *, max_head: int) -> bytes:
     """The path and query of a request that may be forwarded. Raises :class:`Refused` for any other."""
     fields: Fields = list(scope["headers"])
     raw: bytes = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogateescape")
     query: bytes = scope["query_string"]
-    if scope["method"] not in _METHODS:
-        raise Refused(405, "the method is not forwarded", (b"allow", ", ".join(sorted(_METHODS)).encode()))
+    if scope["method"] not in METHODS:
+        raise Refused(405, "the method is not forwarded", (b"allow", ", ".join(sorted(METHODS)).encode()))
     if len(raw) + len(query) > _LINE:
         raise Refused(414, "the target is too long")
     if sum(len(name) + len(value) for name, value in fields) > max_head:
@@ -55,41 +68,44 @@ def target_of(scope: Scope, *, max_head: int, max_body: int) -> bytes:
         raise Refused(400, "the path has segments that are relative")
     if any(byte <= 0x20 or byte >= 0x7F or byte == _HASH for byte in raw + query):
         raise Refused(400, "the target has characters that it must not have")
-    _framed(fields, max_body)
     return raw + b"?" + query if query else raw
 
 
 def _climbs(path: bytes) -> bool:
     """Whether a path has a segment that some server would take for the one above, however it is spelled."""
     for _ in range(3):
-        if any(segment in (b".", b"..") for segment in re.split(rb"[/\\]", path.partition(b";")[0])):
-            return True
-        if any(re.split(rb";", segment)[0] in (b".", b"..") for segment in re.split(rb"[/\\]", path)):
+        if any(segment.partition(b";")[0] in (b".", b"..") for segment in re.split(rb"[/\\]", path)):
             return True
         path = unquote_to_bytes(path)
     return False
 
 
-def _framed(fields: Fields, max_body: int) -> None:
-    """Refuse what two servers may read as two different requests."""
+def check_framing(fields: Fields, max_body: int) -> None:
+    """Raise :class:`Refused` for what two servers may read as two different requests."""
     names = [name for name, _ in fields]
     lengths = [value for name, value in fields if name == b"content-length"]
-    if b"transfer-encoding" in names:
-        codings = [value.strip().lower() for name, value in fields if name == b"transfer-encoding"]
-        if lengths or codings != [b"chunked"]:
-            raise Refused(400, "the length of the body is not clear")
+    codings = [value.strip().lower() for name, value in fields if name == b"transfer-encoding"]
+    if codings and (lengths or codings != [b"chunked"]):
+        raise Refused(400, "the length of the body is not clear", CLOSE)
     if len(set(lengths)) > 1 or any(not re.fullmatch(rb"[0-9]{1,19}", length) for length in lengths):
-        raise Refused(400, "the length of the body is not clear")
+        raise Refused(400, "the length of the body is not clear", CLOSE)
+    if any(b"_" in name and name.replace(b"_", b"-") in _FRAMING for name in names):
+        # servers that make variables of fields take it for the one with a hyphen
+        raise Refused(400, "the length of the body is not clear", CLOSE)
     if names.count(b"host") > 1:
-        raise Refused(400, "more than one host is named")
+        raise Refused(400, "more than one host is named", CLOSE)
     if lengths and int(lengths[0]) > max_body:
         raise Refused(413, "the body is too large")
 
 
 def sent_fields(fields: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Fields:
-    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait."""
+    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait.
+
+    A connection is for one request: on one that is used again, what a faulty upstream said too much (a body after
+    HEAD is enough) would be the answer to someone else.
+    """
     kept = _end_to_end(fields, _NOT_SENT | {b"x-request-id"})
-    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id)]
+    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id), CLOSE]
 
 
 def request_id_of(fields: Iterable[tuple[bytes, bytes]], make: str) -> bytes:
@@ -113,13 +129,18 @@ def location_of(raw: Iterable[tuple[bytes, bytes]], url: str, base: str) -> byte
         return None
     try:
         there, here = urlsplit(urljoin(url, given.decode("latin-1").strip().replace("\\", "/"))), urlsplit(base)
+        same = _origin(there) == _origin(here) and "@" not in there.netloc
     except ValueError:
         raise Refused(502, "the upstream redirects to what is no address") from None
-    path = there.path.removeprefix(here.path) if here.path else there.path
-    same = (there.scheme, there.netloc.lower()) == (here.scheme, here.netloc.lower())
-    if not same or not there.path.startswith(here.path) or (path and not path.startswith("/")) or path[:2] == "//":
+    path = there.path[len(here.path) :]
+    below = there.path.startswith(here.path) and path[:1] in ("", "/") and path[:2] != "//"
+    if not same or not below or _climbs(path.encode("latin-1")) or any(byte < 0x20 or byte == 0x7F for byte in given):
         raise Refused(502, "the upstream redirects elsewhere")
     return there._replace(scheme="", netloc="", path=path or "/").geturl().encode("latin-1")
+
+
+def _origin(url: SplitResult) -> tuple[str, str | None, int | None]:
+    return url.scheme, url.hostname, url.port or _PORTS.get(url.scheme)
 
 
 def _end_to_end(fields: Iterable[tuple[bytes, bytes]], but: frozenset[bytes] | set[bytes]) -> Fields:

@@ -37,9 +37,12 @@ class _Server(uvicorn.Server):
         self._last = -_SAME
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Begin to listen. Signals are heeded when the log says so."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        for listener in sockets or ():
+            host, port = listener.getsockname()[:2]
+            _log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal came."""
@@ -71,8 +74,7 @@ def serve(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080, grac
         observer, exposition = _metrics()
         sidecar = Sidecar(settings, observer, exposition)
         config = configured(sidecar, listener)
-        bound = listener.getsockname()
-        _log.info("listening on http://%s:%d", f"[{bound[0]}]" if ":" in bound[0] else bound[0], bound[1])
+        quiet()
         _Server(config, sidecar, grace).run(sockets=[listener])
 
 
@@ -86,7 +88,8 @@ def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
         sidecar,
         # h11 alone tells targets that name a host from those that do not, and it refuses unclear framing
         http=protocol(settings.body_timeout),
-        h11_max_incomplete_event_size=settings.max_head * 2,
+        # beyond it the server itself refuses, with 400
+        h11_max_incomplete_event_size=settings.max_head * 2 + 16 * 1024,
         ws="none",
         lifespan="on",
         access_log=False,
@@ -94,8 +97,21 @@ def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
         log_config=None,
         log_level="warning",
         proxy_headers=False,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=2,
     )
+
+
+def quiet() -> None:
+    """Keep out of the log what others would say of requests."""
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    for name in ("httpcore2", "httpx2"):
+        # at lower levels they log header fields
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a line of the server's says more than that a client asked for web sockets, which any may do at will."""
+    return not record.msg.startswith(("Unsupported upgrade", "No supported WebSocket"))
 
 
 def _family(host: str) -> socket.AddressFamily:
