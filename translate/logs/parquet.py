@@ -21,9 +21,9 @@ from ..errors import DecodeError, TranslateError
 from . import arrow
 from .grouping import Group, Grouping, Row
 from .layout import Counts
-from .places import CHUNK, InputFault, Output, Place, reading
+from .places import CHUNK, InputFault, Place, reading
 from .stream import Reject, Whole
-from .task import Task
+from .task import Sink, Task
 
 GROUP = 64 * CHUNK
 """Bytes of rows, as Arrow has them, from which they are written as a group."""
@@ -50,7 +50,7 @@ def _said(value: Any) -> Any:
         return None
 
 
-def convert_file(task: Task, counts: Counts, output: Output, reject: Callable[[Reject], None]) -> None:
+def convert_file(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
     """Convert a file. Raises :class:`InputFault` where it cannot be read, or has no columns as the layout says."""
     with _opened(task.place) as file:
         try:
@@ -126,7 +126,7 @@ def _batches(file: pq.ParquetFile) -> Iterator[tuple[int, pa.RecordBatch]]:
 class _Writer:
     """Writes rows, in groups. A context manager: only where it is left in peace is the file whole."""
 
-    def __init__(self, output: Output, schema: pa.Schema, like: pq.ParquetFile) -> None:
+    def __init__(self, output: Sink, schema: pa.Schema, like: pq.ParquetFile) -> None:
         said = like.metadata
         groups = [said.row_group(index) for index in range(said.num_row_groups)]
         columns = [groups[0].column(index) for index in range(said.num_columns)] if groups else []
@@ -178,7 +178,7 @@ class _Writer:
 
 
 class _Sink(_Open):
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Sink) -> None:
         self._output = output
         self.deaf = False
 

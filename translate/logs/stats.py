@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import jsontext
+from .grouping import Grouping
 from .job import Job, plan
 from .layout import Counts, Layout, get
 from .places import InputFault
@@ -65,19 +67,36 @@ def stats_of(job: Job) -> Stats:
     found.failed = dict(made.failed)
     for task in made.tasks:
         seen = replace(task, settings=replace(task.settings, dst="events-jsonl"))
-        counts = Counts()
+        counts, lossy = Counts(), Counts()
         try:
-            convert_into(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
+            _read(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
             if job.settings.dst != seen.settings.dst:
-                lossy = Counts()
-                convert_into(task, lossy, _Nothing(), lambda reject: None)
-                found.losses.update(lossy.losses)
+                _read(task, lossy, _Nothing(), lambda reject: None)
         except InputFault as fault:
             found.failed[task.place.path] = str(fault)
             continue
         found.counts.add(counts)
+        found.losses.update(lossy.losses)
         found.formats[task.settings.src] += counts.streams_in
     return found
+
+
+def _read(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
+    """Convert what a task reads, as lines where it is records."""
+    if task.layout.container != "parquet":
+        convert_into(task, counts, output, reject)
+        return
+    from .parquet import first_rows
+
+    rows = first_rows(task.place, sys.maxsize if task.limit is None else task.limit)
+    lines = ((index, jsontext.dumps(row)) for index, row in enumerate(rows))
+    if not task.layout.units:
+        for line in convert_streams(lines, task.layout, task.settings, counts, reject):
+            output.write(line)
+        return
+    with Grouping(task.memory) as grouping:
+        for line in convert_units_of(lines, task.layout, task.settings, counts, reject, grouping):
+            output.write(line)
 
 
 def _rejected(found: Stats, error: Exception) -> None:
