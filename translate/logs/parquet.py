@@ -180,17 +180,19 @@ class _Writer:
 class _Sink(_Open):
     def __init__(self, output: Sink) -> None:
         self._output = output
+        self._size = 0
         self.deaf = False
 
     def write(self, data: Any) -> int:
         """As of a file."""
         if not self.deaf:
             self._output.write(bytes(data))
+            self._size += len(data)
         return len(data)
 
     def tell(self) -> int:
         """As of a file."""
-        return self._output.size
+        return self._size
 
 
 def _codecs(columns: list[Any], schema: pa.Schema) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,9 @@ from .grouping import Grouping
 from .job import Job, plan
 from .layout import Counts, Layout, get
 from .places import InputFault
-from .task import convert_into
+from .records import convert_streams, convert_units_of
+from .stream import Reject
+from .task import Sink, Task, convert_into
 
 
 @dataclass(slots=True)
