@@ -195,7 +195,10 @@ async def test_a_client_that_leaves_is_noticed_behind_a_body_that_no_one_has_rea
             await sources.upstreams[0].ended.wait()
 
 
-@servers()
+FORGETS = "it tells the request that came last alone that the client has left"
+
+
+@servers(**{"uvicorn-httptools": pytest.mark.xfail(strict=True, reason=FORGETS)})
 async def test_a_client_that_asked_for_more_and_leaves_is_noticed_by_a_keep_alive(server: str) -> None:
     upstreams: list[Upstream] = []
 
@@ -209,6 +212,6 @@ async def test_a_client_that_asked_for_more_and_leaves_is_noticed_by_a_keep_aliv
             # no server reads on before it has answered: only what is written finds out that no one is there
             client.ask()
             await anyio.sleep(0.02)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(3):
             await upstreams[0].ended.wait()
         assert len(upstreams) == 1
