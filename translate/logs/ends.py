@@ -32,17 +32,18 @@ class Spool:
 
     def write(self, data: bytes) -> None:
         """Add bytes."""
+        self._file.seek(self.size)
         self._file.write(data)
         self.size += len(data)
 
     def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """The bytes from ``start`` to ``end``."""
-        left = (self.size if end is None else end) - start
-        self._file.seek(start)
-        while left > 0 and (data := self._file.read(min(left, CHUNK))):
+        """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
+        end = self.size if end is None else end
+        while start < end:
+            self._file.seek(start)
+            data = self._file.read(min(end - start, CHUNK))
+            start += len(data)
             yield data
-            left -= len(data)
-        self._file.seek(0, 2)
 
     def close(self) -> None:
         """Give up what it holds."""
@@ -64,9 +65,16 @@ class EndToEnd:
     """Converts streams that follow one another: :meth:`feed` pieces of the file, then :meth:`close` once."""
 
     def __init__(
-        self, settings: Settings, counts: Counts, write: Callable[[bytes], Any], reject: Callable[[Reject], None]
+        self,
+        settings: Settings,
+        counts: Counts,
+        write: Callable[[bytes], Any],
+        reject: Callable[[Reject], None],
+        limit: int | None = None,
     ) -> None:
+        """``limit``: streams at most."""
         self._settings = settings
+        self._limit = limit
         self._counts = counts
         self._write = write
         self._reject = reject
@@ -82,11 +90,19 @@ class EndToEnd:
 
     def feed(self, data: bytes) -> None:
         """Take a piece of the file."""
-        while data:
+        while data and not self.full:
             data = self._step(data)
+
+    @property
+    def full(self) -> bool:
+        """Whether there were as many streams as are wanted."""
+        return self._limit is not None and self._counts.streams_in >= self._limit
 
     def close(self) -> None:
         """The file ended."""
+        if self.full:
+            self._drop()
+            return
         if self._scan is None and self._error is None and not self._complete:
             if not self._translator.units and not self._holds_something():
                 self._drop()
@@ -137,11 +153,14 @@ class EndToEnd:
 
     def _take(self, step: Callable[[], list[Any]]) -> None:
         try:
-            for piece in step():
-                self._out.write(piece)
-            self._error = broken(self._translator)
-        except TranslateError as error:
+            out = step()
+        except Exception as error:
+            # of whatever kind: a fault of a codec is one of its stream, and the others go on
             self._error = error
+            return
+        for piece in out:
+            self._out.write(piece)
+        self._error = broken(self._translator)
 
     def _skipped(self, end: int | None) -> bytes:
         """The broken stream ends at ``end``, or not yet."""
@@ -157,8 +176,8 @@ class EndToEnd:
         self._counts.streams_in += 1
         try:
             if self._settings.verify:
-                verify(self._settings, self._raw.pieces(0, end), self._out.pieces())
-        except TranslateError as error:
+                verify(self._settings, lambda: self._raw.pieces(0, end), self._out.pieces())
+        except Exception as error:
             self._counts.rejected += 1
             self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
         else:

@@ -17,6 +17,7 @@ CHUNK = 1 << 20
 TEMPORARY = ".part"
 """What the name of an output ends in until it is whole."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".zst", ".zstd")
 
 
@@ -313,7 +314,7 @@ def exists(path: str) -> bool:
 
 
 def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each line that begins from ``start`` on and before ``end``, without its end."""
+    """Offset and bytes, without its end, of each line that begins from ``start`` on and before ``end``, but blank ones."""
     at = start
     if start:
         file.seek(start - 1)
@@ -322,5 +323,9 @@ def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tu
     for line in file:
         if end is not None and at >= end:
             return
-        yield at, line.rstrip(b"\r\n")
+        text = line.rstrip(b"\r\n")
+        if not at:
+            text = text.removeprefix(_BOM)
+        if text.strip():
+            yield at, text
         at += len(line)

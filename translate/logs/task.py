@@ -12,10 +12,13 @@ from typing import Protocol
 from .ends import EndToEnd
 from .grouping import MEMORY, Grouping
 from .layout import Counts, Layout, Settings
-from .places import CHUNK, Output, Place, lines, reading
+from .places import Output, Place, lines, reading
 from .records import convert_streams, convert_units_of
 from .rejects import SUFFIX, Rejects
 from .stream import Reject
+
+_PIECE = 1 << 16
+"""Bytes that are read together of streams end to end: what follows a stream's end in them is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +81,15 @@ def convert_into(task: Task, counts: Counts, output: Sink, reject: Callable[[Rej
         return
     with reading(task.place) as file:
         if layout.container == "streams":
-            streams = EndToEnd(settings, counts, output.write, reject)
-            while data := file.read(CHUNK):
+            streams = EndToEnd(settings, counts, output.write, reject, task.limit)
+            while not streams.full and (data := file.read(_PIECE)):
                 streams.feed(data)
             streams.close()
             return
         found = lines(file, task.start, task.end)
         if layout.units:
             with Grouping(task.memory) as grouping:
-                _all(output, convert_units_of(found, layout, settings, counts, reject, grouping))
+                _all(output, convert_units_of(found, layout, settings, counts, reject, grouping, task.limit))
         else:
             _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
 
