@@ -104,7 +104,7 @@ class Grouping:
 
     def _where(self, id: Any) -> int:
         # another start value, or text before the id, would not do: of ids of one length the same would fall together
-        return crc32(repr(id).encode("utf-8", "surrogatepass")) // SPREAD**self._depth % SPREAD
+        return crc32(repr(id).encode("utf-8", "surrogatepass")) // int(SPREAD**self._depth) % SPREAD
 
     def _of(self, file: IO[bytes]) -> Iterator[Group]:
         """The streams of one file: read, put together, and written once more, so that few are in memory at once."""

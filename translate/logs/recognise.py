@@ -53,9 +53,12 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
     """
     if layout is not None and layout.container != "streams":
         records = list(_parquet(place) if layout.container == "parquet" else _lines(place))
-        return Found(_format([get(record, layout.field) for record in records[:1]]), layout)
+        values = [value for record in records if (value := _optional(record, layout.field)) is not None]
+        return Found(_format(values), layout)
     with reading(place) as file:
         head = file.read(_HEAD)
+    if not head.strip():
+        raise NotRecognised(f"{place.path} is empty")
     if head.startswith(b"PAR1"):
         return _of_records(list(_parquet(place)), "parquet")
     format = format_of(head)
@@ -90,8 +93,8 @@ def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
         if format is None:
             continue
         if any(_length(value, format) != 1 for value in values):
-            return Found(format, Layout(container, path, id=_named(records[0], _IDS)))
-        id, order = _named(records[0], _IDS), _named(records[0], _ORDERS)
+            return Found(format, Layout(container, path, id=_named(records[0], _IDS, path)))
+        id, order = _named(records[0], _IDS, path), _named(records[0], _ORDERS, path)
         if id is None or order is None:
             raise NotRecognised(f"the records hold a unit each in {path!r}: name the fields of its id and its order")
         return Found(format, Layout(container, path, units=True, id=id, order=order))
@@ -114,8 +117,11 @@ def _optional(record: dict[str, Any], path: str) -> Any:
         return None
 
 
-def _named(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if isinstance(record.get(name), (str, int))), None)
+def _named(record: dict[str, Any], names: tuple[str, ...], field: str) -> str | None:
+    """The member with one of the names, but the field that was found."""
+    paths = [path for path in _members(record) if path != field and not path.startswith(f"{field}.")]
+    found = (path for name in names for path in paths if path.rpartition(".")[2] == name)
+    return next((path for path in found if type(_optional(record, path)) in (str, int)), None)
 
 
 def _format(values: list[Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import jsontext
-from .job import Job, plan
+from .job import Job, tasks_of
 from .layout import Counts, Layout, get
 from .places import InputFault
 from .task import convert_into
@@ -59,9 +59,9 @@ class Stats:
 
 
 def stats_of(job: Job) -> Stats:
-    """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, its losses are counted too."""
+    """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, what it has no words for, too."""
     found = Stats()
-    made = plan(replace(job, output=job.output or "stats/"))
+    made = tasks_of(job)
     found.failed = dict(made.failed)
     for task in made.tasks:
         seen = replace(task, settings=replace(task.settings, dst="events-jsonl"))
@@ -70,7 +70,8 @@ def stats_of(job: Job) -> Stats:
             convert_into(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
             if job.settings.dst != seen.settings.dst:
                 lossy = Counts()
-                convert_into(task, lossy, _Nothing(), lambda reject: None)
+                bare = replace(task, settings=replace(task.settings, loss="drop"))
+                convert_into(bare, lossy, _Nothing(), lambda reject: None)
                 found.losses.update(lossy.losses)
         except InputFault as fault:
             found.failed[task.place.path] = str(fault)

@@ -146,18 +146,11 @@ def verify(settings: Settings, there: Callable[[], Iterable[Any]], back: Iterabl
     before = convert(there(), settings.src, units, **same)  # type: ignore[call-overload]
     after = convert(back, settings.dst, units, clock=lambda: settings.clock or 0, **same)  # type: ignore[call-overload]
     raw = _units(there(), settings) if settings.strict else None
-    for index, (ours, theirs) in enumerate(zip_longest(before, after)):
-        seen = raw is None or jsontext.same(_native(ours), _native(next(raw, None)))
-        if not seen or not jsontext.same(ours, theirs):
-            raise _mismatch(settings, index)
-    if raw is not None and next(raw, None) is not None:
-        raise _mismatch(settings, index + 1)
-
-
-def _mismatch(settings: Settings, unit: int) -> Mismatch:
-    error = Mismatch("the stream does not come back as it was")
-    error.locate(format=settings.src, unit=unit)
-    return error
+    for index, (ours, theirs, seen) in enumerate(zip_longest(before, after, raw or ())):
+        if not jsontext.same(ours, theirs) or (raw is not None and not jsontext.same(_native(ours), _native(seen))):
+            error = Mismatch("the stream does not come back as it was")
+            error.locate(format=settings.src, unit=index)
+            raise error
 
 
 def _units(chunks: Iterable[Any], settings: Settings) -> Iterator[Any]:
