@@ -183,7 +183,7 @@ class EndToEnd:
         else:
             for piece in self._out.pieces():
                 self._write(piece)
-            count(self._counts, self._translator, self._report, units)
+            count(self._counts, self._settings, self._translator, self._report, units)
         self._offset += end
         self._drop()
 

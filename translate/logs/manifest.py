@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -99,9 +98,8 @@ class Manifest:
             self._write()
             return
         with open(self._path, "ab") as file:
+            # what is not on disk after a crash is done again
             file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
 
     def _write(self) -> None:
         output = Output(self._path)

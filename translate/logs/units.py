@@ -28,7 +28,7 @@ def convert_units(units: Sequence[Any], settings: Settings, counts: Counts) -> l
         raise error
     if settings.verify:
         verify(settings, lambda: chunks, [each for _, each in out])
-    count(counts, running, report)
+    count(counts, settings, running, report)
     if not running.joined:
         return [(index, jsontext.loads(jsontext.dumps(each))) for index, each in out]
     end = end_of(settings.dst)
