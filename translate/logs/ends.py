@@ -1,7 +1,7 @@
 """Files that hold streams end to end: one, or several that follow one another with nothing between them.
 
-1. A stream ends with its terminal unit, and the end marker of its format where it has one. The unit after it begins the
-   next. The translator itself finds the place: it refuses a unit after the terminal one, and says where that begins.
+1. A stream ends with its terminal unit, and the end marker of its format where it has one. The comments and the unit
+   after it begin the next. The translator itself finds the place: it refuses a unit after the terminal one, and says where that begins.
 2. A stream that is broken is rejected whole: up to its own terminal unit, which is looked for unit by unit.
 3. A stream that was cut off without a terminal unit cannot be told from the one that follows it, unless the format
    marks beginnings: such files should hold a stream each, or records.
@@ -18,7 +18,7 @@ from ..errors import GrammarError, TranslateError, UpstreamFailure
 from ..registry import resolve
 from .layout import Counts, Settings
 from .places import CHUNK
-from .stream import Reject, broken, count, report_for, translator, verify
+from .stream import Reject, broken, count, end_of, report_for, translator, verify
 
 _SPOOL = 16 * CHUNK
 
@@ -138,6 +138,7 @@ class EndToEnd:
             return b""
         offset = getattr(self._error, "offset", None)
         if self._complete and offset:
+            offset -= self._ahead(offset)
             rest = b"".join(self._raw.pieces(offset))
             units = getattr(self._error, "unit", None)
             self._error = None
@@ -150,6 +151,22 @@ class EndToEnd:
             if end is not None:
                 return self._skipped(end)
         return b""
+
+    def _ahead(self, offset: int) -> int:
+        """Bytes before the first unit of the next stream that are of it: comments, which may hold its first carry."""
+        if end_of(self._settings.src) != b"\n\n":
+            return 0
+        for reach in (1 << 12, 8 * CHUNK):
+            ahead = size = 0
+            tail = b"".join(self._raw.pieces(max(offset - reach, 0), offset))
+            for line in reversed(tail.splitlines(keepends=True)):
+                if not line.rstrip(b"\r\n"):
+                    # blocks stand by themselves: a comment behind data is of the data's block
+                    ahead = size
+                elif not line.startswith(b":"):
+                    return ahead
+                size += len(line)
+        return ahead
 
     def _take(self, step: Callable[[], list[Any]]) -> None:
         try:
@@ -211,6 +228,8 @@ class _Scan:
         try:
             for frame in self._reader.feed(data):
                 if frame.data is None:
+                    if self._over and frame.carries:
+                        return frame.offset
                     continue
                 if self._over:
                     return frame.offset

@@ -1,0 +1,1 @@
+"""Tests of logs: containers, restarts, bad records, recognition, statistics."""
