@@ -1,7 +1,8 @@
 """Files that hold streams end to end: one, or several that follow one another with nothing between them.
 
 1. A stream ends with its terminal unit, and the end marker of its format where it has one. The comments and the unit
-   after it begin the next. The translator itself finds the place: it refuses a unit after the terminal one, and says where that begins.
+   after it begin the next. The translator itself finds the place: it refuses a unit after the terminal one, and says
+   where that begins.
 2. A stream that is broken is rejected whole: up to its own terminal unit, which is looked for unit by unit.
 3. A stream that was cut off without a terminal unit cannot be told from the one that follows it, unless the format
    marks beginnings: such files should hold a stream each, or records.
@@ -38,7 +39,7 @@ class Spool:
 
     def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
-        end = self.size if end is None else end
+        end = self.size if end is None else min(end, self.size)
         while start < end:
             self._file.seek(start)
             data = self._file.read(min(end - start, CHUNK))
@@ -183,6 +184,7 @@ class EndToEnd:
         """The broken stream ends at ``end``, or not yet."""
         if end is None:
             return b""
+        end -= self._ahead(end)
         rest = b"".join(self._raw.pieces(end))
         self._give_up(end)
         self._begin()
@@ -228,8 +230,6 @@ class _Scan:
         try:
             for frame in self._reader.feed(data):
                 if frame.data is None:
-                    if self._over and frame.carries:
-                        return frame.offset
                     continue
                 if self._over:
                     return frame.offset

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -29,8 +30,9 @@ def is_one(asked: str) -> bool:
     asked = plain(asked)
     if "://" not in asked:
         return os.path.lexists(asked) and not os.path.isdir(asked)
-    system, path = system_of(asked)
-    return not has_magic(path) and not system.isdir(path)
+    with _answering():
+        system, path = system_of(asked)
+        return not has_magic(path) and not system.isdir(path)
 
 
 def _local(path: str) -> list[Place]:
@@ -58,10 +60,21 @@ def _raise(error: OSError) -> None:
     raise error
 
 
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Errors of a store's own library, such as for a host that is not there, are those of an input."""
+    try:
+        yield
+    except (OSError, MissingExtra):
+        raise
+    except Exception as error:
+        raise InputFault(f"{type(error).__name__}: {error}") from error
+
+
 def _remote(url: str) -> list[Place]:
     system, path = system_of(url)
     scheme = url.partition("://")[0]
-    try:
+    with _answering():
         if system.isdir(path):
             names = [name for name in system.find(path) if _is_shown(name)]
             root = path
@@ -71,11 +84,6 @@ def _remote(url: str) -> list[Place]:
         else:
             names = [path] if system.exists(path) else []
             root = str(PurePosixPath(path).parent)
-    except (OSError, MissingExtra):
-        raise
-    except Exception as error:
-        # of the store's own library: no credentials, no such host
-        raise InputFault(f"{type(error).__name__}: {error}") from error
     if not names:
         raise FileNotFoundError(2, "no such object", url)
     return [Place(f"{scheme}://{name.lstrip('/')}", os.path.relpath(name, root)) for name in sorted(names)]

@@ -95,7 +95,7 @@ class Plan:
 
 
 def plan(job: Job) -> Plan:
-    """What a job would do. Raises ``OSError`` where inputs cannot be found, :class:`BadPlan`."""
+    """What a job would do. Raises ``OSError`` or ``InputFault`` where inputs cannot be found, :class:`BadPlan`."""
     folder = _is_folder(job)
     _check_apart(job)
     made = tasks_of(job)

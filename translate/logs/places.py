@@ -192,6 +192,18 @@ def bare(name: str) -> str:
     return name
 
 
+@contextmanager
+def _faults(path: str) -> Iterator[None]:
+    """Errors say what could not be written; those of a store's library become ``OSError``."""
+    try:
+        yield
+    except MissingExtra:
+        raise
+    except Exception as error:
+        why = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        raise OSError(getattr(error, "errno", None) or EIO, why, path) from error
+
+
 class Output:
     """An output that is written under a temporary name; :meth:`commit` gives it its own, :meth:`discard` removes it.
 
@@ -206,7 +218,7 @@ class Output:
         self.lines = 0
         self._name = f"{path}{part}{TEMPORARY}"
         self._system, self._raw = None, cast(BinaryIO, None)
-        with self._faults():
+        with _faults(self.path):
             if "://" in path:
                 self._system, self._name = system_of(self._name)
                 self._raw = _open_remote(self._system, self._name)
@@ -215,20 +227,9 @@ class Output:
                 self._raw = open(self._name, "wb")  # noqa: SIM115
         self._file = self._raw if plain else _compressing(self._raw, path)
 
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
-        """Errors say what could not be written; those of a store's library become ``OSError``."""
-        try:
-            yield
-        except MissingExtra:
-            raise
-        except Exception as error:
-            why = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-            raise OSError(getattr(error, "errno", None) or EIO, why, self.path) from error
-
     def write(self, data: bytes) -> None:
         """Write bytes."""
-        with self._faults():
+        with _faults(self.path):
             self._file.write(data)
         self.size += len(data)
         self.lines += data.count(b"\n")
@@ -236,14 +237,14 @@ class Output:
     def append(self, part: str) -> None:
         """Add the output that ``part`` names, and remove it."""
         name = f"{self.path}{part}{TEMPORARY}"
-        with self._faults():
+        with _faults(self.path):
             with open(name, "rb") as file:
                 copyfileobj(file, self._raw, CHUNK)
             os.unlink(name)
 
     def close(self) -> None:
         """All is written, under the temporary name."""
-        with self._faults():
+        with _faults(self.path):
             if self._file is not self._raw:
                 self._file.close()
             if self._system is None and not self._raw.closed:
@@ -254,7 +255,7 @@ class Output:
     def commit(self) -> None:
         """All is written: from now on it has its own name."""
         self.close()
-        with self._faults():
+        with _faults(self.path):
             if self._system is not None:
                 self._system.mv(self._name, system_of(self.path)[1])
             else:
@@ -291,28 +292,31 @@ def _compressing(raw: BinaryIO, path: str) -> Any:
 
 def rename(old: str, new: str) -> None:
     """Give what is at one path another, whatever is there."""
-    if "://" not in new:
-        os.replace(old, new)
-        return
-    system, inner = system_of(new)
-    system.mv(system_of(old)[1], inner)
+    with _faults(new):
+        if "://" not in new:
+            os.replace(old, new)
+            return
+        system, inner = system_of(new)
+        system.mv(system_of(old)[1], inner)
 
 
 def remove(path: str) -> None:
     """Remove what is at a path."""
-    if "://" not in path:
-        os.unlink(path)
-        return
-    system, inner = system_of(path)
-    system.rm(inner)
+    with _faults(path):
+        if "://" not in path:
+            os.unlink(path)
+            return
+        system, inner = system_of(path)
+        system.rm(inner)
 
 
 def exists(path: str) -> bool:
     """Whether there is something at a path or URL."""
-    if "://" not in path:
-        return os.path.lexists(path)
-    system, inner = system_of(path)
-    return bool(system.exists(inner))
+    with _faults(path):
+        if "://" not in path:
+            return os.path.lexists(path)
+        system, inner = system_of(path)
+        return bool(system.exists(inner))
 
 
 def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
