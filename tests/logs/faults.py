@@ -34,11 +34,16 @@ class Fault:
     data: bytes = b""
     arguments: tuple[str, ...] = ()
     rejected: tuple[bytes, ...] = ()
-    prepare: Callable[[Path], None] | None = None
+    prepare: Callable[[Path], object] | None = None
     more: tuple[str, ...] = ()
     """Other inputs."""
     fixed: Callable[[bytes], bytes] | None = None
     """Mends the content of a reject."""
+
+
+def put(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(GOOD)
 
 
 def records(*found: Any) -> bytes:
@@ -188,7 +193,7 @@ FAULTS = (
         2,
         None,
         GOOD,
-        prepare=lambda folder: (folder / "out").mkdir() or ((folder / "out" / "log").write_text("mine") and None),
+        prepare=lambda folder: put(folder / "out" / "log"),
     ),
     Fault("an output folder within the input", "does nothing", "is within the input", 2, None, GOOD, ("-o", "in/out")),
     Fault(
@@ -199,7 +204,7 @@ FAULTS = (
         None,
         GOOD,
         more=("more",),
-        prepare=lambda folder: (folder / "more").mkdir() or ((folder / "more" / "log").write_bytes(GOOD) and None),
+        prepare=lambda folder: put(folder / "more" / "log"),
     ),
     Fault(
         "an input named as the rejects of another",
@@ -208,7 +213,7 @@ FAULTS = (
         2,
         None,
         GOOD,
-        prepare=lambda folder: (folder / "in" / "log.rejects.jsonl").write_bytes(GOOD) and None,
+        prepare=lambda folder: put(folder / "in" / "log.rejects.jsonl"),
     ),
     Fault("an input that is not there", "does nothing", "cannot read nothing", 3, None, GOOD, more=("nothing",)),
     Fault(
@@ -219,7 +224,7 @@ FAULTS = (
         None,
         GOOD,
         ("-o", "file/out"),
-        prepare=lambda folder: (folder / "file").write_bytes(b"") and None,
+        prepare=lambda folder: put(folder / "file"),
     ),
 )
 OTHERS = (

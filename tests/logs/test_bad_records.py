@@ -17,8 +17,10 @@ import pytest
 from tests.logs import faults, packing
 from tests.logs.faults import FAULTS, GOOD, SSE, Fault
 from translate.cli import main
-from translate.logs import Job, Layout, Settings, convert_logs, inputs, job, places, task
+from translate.logs import Job, Layout, Settings, convert_logs, job, places, task
+from translate.logs.grouping import Grouping
 from translate.logs.layout import Counts, Unaccounted
+from translate.logs.rejects import Rejects
 
 DOCUMENT = packing.ROOT / "docs" / "logs-faults.md"
 
@@ -105,7 +107,7 @@ def test_a_folder_that_cannot_be_read(
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return scan(path)
 
-    monkeypatch.setattr(inputs.os, "scandir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
     assert convert("--from", SSE, "-o", "out") == 3
     assert capsys.readouterr().err.endswith("cannot read in/below: Permission denied\n")
     assert not (tmp_path / "out").exists()
@@ -164,7 +166,7 @@ def test_a_full_disk(
         if fails == "fsync":
             # that of the manifest is the first
             calls = iter((None,))
-            patch.setattr(places.os, "fsync", lambda number: number if next(calls, 0) is None else fail())
+            patch.setattr(os, "fsync", lambda number: number if next(calls, 0) is None else fail())
         else:
             patch.setattr(task, "convert_into", fail)
         assert convert("--from", SSE, "-o", "out", *extra) == 3
@@ -223,12 +225,12 @@ def test_counts_that_do_not_add_up(
         case "converted":
             monkeypatch.setattr(Counts, "fault", lambda self: "1 is not 2")
         case "reject":
-            monkeypatch.setattr(task.Rejects, "add", lambda self, reject: None)
+            monkeypatch.setattr(Rejects, "add", lambda self, reject: None)
         case "row":
             if not layout.units:
                 return
-            groups = task.Grouping.groups
-            monkeypatch.setattr(task.Grouping, "groups", lambda self: list(groups(self))[:1])
+            groups = Grouping.groups
+            monkeypatch.setattr(Grouping, "groups", lambda self: list(groups(self))[:1])
     with pytest.raises(Unaccounted):
         convert_logs(Job([str(path)], str(tmp_path / "out"), layout, settings))
     assert not (tmp_path / "out").exists()

@@ -17,7 +17,7 @@ from tests.logs.packing import NOW, SSE, STREAMS, UNITS, there_and_home, unpacke
 from tests.strategies import sources
 from translate import convert, jsontext, registry
 from translate.errors import TranslateError
-from translate.logs import Layout, Settings, job
+from translate.logs import Layout, Settings, job, places
 from translate.logs.layout import Counts
 from translate.logs.stream import Mismatch, verify
 from translate.logs.stream import whole as convert_whole
@@ -152,7 +152,7 @@ def test_units_as_objects(tmp_path: Path) -> None:
 def test_text_that_is_digits_is_an_order_of_numbers(tmp_path: Path) -> None:
     stream = packing.examples("unievent-sse")[0]
     units = packing.units(stream, "unievent-sse")
-    rows = [{"id": 1, "n": str(order), "unit": unit} for order, unit in enumerate(units)]
+    rows: list[dict[str, Any]] = [{"id": 1, "n": str(order), "unit": unit} for order, unit in enumerate(units)]
     path = tmp_path / "units"
     path.write_bytes(b"".join(map(packing.line, sorted(rows, key=lambda row: row["n"]))))
     layout = Layout("lines", "unit", units=True, id="id", order="n")
@@ -193,16 +193,16 @@ def test_parts_have_borders_anywhere(tmp_path: Path, ending: bytes) -> None:
     data = packing.of_streams(streams).replace(b"\n", ending)
     path = tmp_path / "records"
     path.write_bytes(data)
-    place = job.places.Place(str(path), "records")
+    place = places.Place(str(path), "records")
     whole_file = list(read_lines(place, 0, None))
     assert len(whole_file) == 3
     for border in range(1, len(data)):
         assert [*read_lines(place, 0, border), *read_lines(place, border, len(data))] == whole_file
 
 
-def read_lines(place: job.places.Place, start: int, end: int | None) -> list[tuple[int, bytes]]:
-    with job.places.reading(place) as file:
-        return list(job.places.lines(file, start, end))
+def read_lines(place: places.Place, start: int, end: int | None) -> list[tuple[int, bytes]]:
+    with places.reading(place) as file:
+        return list(places.lines(file, start, end))
 
 
 def test_parts_beside_logs_that_are_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

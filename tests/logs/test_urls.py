@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_a_folder_goes_from_store_to_store(store: str, jobs: int) -> None:
     assert len(found) == 8
     assert found["1/1.sse.gz.rejects.jsonl"].endswith(b'"}\n')
     for number in (0, 2, 3, 4, 5):
-        data = packing.gzip.decompress(found[f"{number % 2}/{number}.sse.gz"])
+        data = gzip.decompress(found[f"{number % 2}/{number}.sse.gz"])
         assert data == packing.whole(STREAMS[number], SSE, "gateway-sse")
     again = convert_logs(job(store, jobs=jobs, resume=True))
     assert (again.skipped, again.counts) == (6, summary.counts)
