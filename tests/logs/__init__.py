@@ -1,1 +1,1 @@
-"""Logged streams: files, tables and lakes of them."""
+"""Tests of logs: containers, restarts, bad records, recognition, statistics."""

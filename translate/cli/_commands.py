@@ -22,14 +22,14 @@ from ._status import Status, UsageError, one_line
 
 def convert(args: Namespace) -> Status:
     """Translate a stream. All that arrived is translated and written before more is asked for."""
-    dst = writable(args.dst)
+    named, dst = args.src if args.src == "auto" else readable(args.src), writable(args.dst)
     clock = args.clock
     with (
         Input(args.file) as source,
         Output(args.output, source) as target,
         reporting(args.report, source, target) as report,
     ):
-        src, chunks = _recognised(source) if args.src == "auto" else (readable(args.src), source)
+        src, chunks = _recognised(source) if named == "auto" else (named, source)
         target.clear()
         stream = translate.convert(
             chunks,

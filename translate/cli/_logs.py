@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from glob import has_magic
 from typing import Any
 
-from translate import jsontext
+from translate import codec, jsontext
 from translate.logs import Job, Layout, Settings, Summary, convert_logs
-from translate.logs.job import OutputExists, Unaccounted, plan
-from translate.logs.layout import Container
+from translate.logs.job import BadPlan, OutputExists, Plan, ProcessEnded, left_of, plan
+from translate.logs.layout import Container, Unaccounted
 from translate.logs.manifest import Entry, OtherJob
-from translate.logs.places import MissingExtra
+from translate.logs.places import InputFault, MissingExtra
 from translate.logs.rejects import SUFFIX
 from translate.logs.stats import Stats, stats_of
 
@@ -52,16 +52,15 @@ def convert(args: Namespace) -> Status:
         raise UsageError("logs are converted from files, folders, globs or URLs into a file or folder: -o OUT")
     job = _job(args)
     with _problems():
+        with _finding():
+            made = plan(job)
         if args.dry_run:
-            return _dry(job)
-        if args.report is not None and args.report != STANDARD and os.path.isdir(args.report):
-            raise UsageError(f"{args.report} is a folder")
-        with _progress(len(plan(job).tasks)) as told:
-            summary = convert_logs(job, told)
-    if args.report is not None:
-        with Output(args.report, errors=True) as target:
-            target.clear()
-            target.write(_report(summary))
+            return _dry(job, made)
+        _check_report(args.report, made)
+        with _reporting(args.report) as report:
+            with _progress(len(made.tasks)) as told:
+                summary = convert_logs(job, told, made)
+            report(_report(summary))
     print(_summary(summary), file=sys.stderr)
     if summary.failed:
         return Status.FILES
@@ -73,7 +72,7 @@ def stats(args: Namespace) -> Status:
     args.dst, args.output, args.verify, args.loss, args.model = args.dst or "events-jsonl", "", False, "carry", None
     args.clock, args.jobs, args.resume, args.force, args.limit = None, None, False, False, args.limit
     job = _job(args)
-    with _problems():
+    with _problems(), _finding():
         found = stats_of(job)
     with Output(STANDARD) as target:
         print_lines(target, jsontext.dumps_strict(found.as_json()).decode() if args.json else _table(found))
@@ -85,11 +84,15 @@ def stats(args: Namespace) -> Status:
 
 
 def _job(args: Namespace) -> Job:
-    src = args.src if args.src == "auto" else readable(args.src)
     try:
+        layout = _layout(args)
+        # records may hold objects
+        records = layout is None or layout.container != "streams"
+        codec(args.dst)
+        src = args.src if args.src == "auto" else readable(args.src)
         settings = Settings(
             src,
-            writable(args.dst),
+            args.dst if records else writable(args.dst),
             loss=args.loss,
             strict=args.strict,
             model=args.model,
@@ -100,7 +103,7 @@ def _job(args: Namespace) -> Job:
         return Job(
             args.files,
             args.output,
-            _layout(args),
+            layout,
             settings,
             jobs=args.jobs or 1,
             resume=args.resume,
@@ -119,6 +122,8 @@ def _layout(args: Namespace) -> Layout | None:
         if args.container in ("lines", "parquet") and args.src != "auto":
             raise UsageError("records: name the field of their streams, --stream-field, or units, --unit-field")
         return Layout("streams") if args.container == "streams" or args.src != "auto" else None
+    if args.container == "streams":
+        raise UsageError("--container streams: there are no fields, for there are no records")
     container: Container = args.container or ("parquet" if args.files[0].endswith(".parquet") else "lines")
     units = args.unit_field is not None
     return Layout(container, field, units=units, id=args.id_field, order=args.order_field, gaps=args.gaps)
@@ -129,24 +134,58 @@ def _problems() -> Iterator[None]:
     """What ends a job, as what the command line says."""
     try:
         yield
-    except FileNotFoundError as error:
-        raise InputError(f"cannot read {error.filename}: {error.strerror}") from None
     except OutputExists as error:
         raise UsageError(f"{error}; --force writes over it, --resume goes on with a job that was ended") from None
-    except (OtherJob, MissingExtra, ValueError) as error:
+    except (BadPlan, OtherJob, MissingExtra) as error:
         raise UsageError(str(error)) from None
+    except ProcessEnded as error:
+        raise OutputError(f"{error}; --resume goes on") from None
     except Unaccounted as error:
         raise OutputError(f"the job does not add up: {error}") from None
     except OSError as error:
         raise OutputError(f"cannot write {error.filename or 'the output'}: {error.strerror or error}") from None
 
 
-def _dry(job: Job) -> Status:
-    made = plan(job)
+@contextmanager
+def _finding() -> Iterator[None]:
+    """Inputs are looked for."""
+    try:
+        yield
+    except InputFault as fault:
+        raise InputError(str(fault)) from None
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename or 'the inputs'}: {error.strerror or error}") from None
+
+
+def _check_report(path: str | None, made: Plan) -> None:
+    """A report is none of the files that are read or written."""
+    ours = {os.path.realpath(name) for task in made.tasks for name in (task.place.path, task.output)}
+    if path not in (None, STANDARD) and os.path.realpath(path or "") in ours:
+        raise UsageError(f"the report would be written over {path}")
+
+
+@contextmanager
+def _reporting(path: str | None) -> Iterator[Callable[[bytes], None]]:
+    """What writes the report, open from the start: a job is not done for a report that cannot be written."""
+    if path is None:
+        yield lambda data: None
+        return
+    with Output(path, errors=True) as target:
+
+        def write(data: bytes) -> None:
+            target.clear()
+            target.write(data)
+
+        yield write
+
+
+def _dry(job: Job, made: Plan) -> Status:
+    _, done = left_of(job, made)
     with Output(STANDARD) as target:
         for task in made.tasks:
             what = made.found.get(task.place.path, task.settings.src)
-            print_lines(target, one_line(f"{task.place.path} -> {task.output} ({what})"))
+            before = ", done before" if task.place.path in done else ""
+            print_lines(target, one_line(f"{task.place.path} -> {task.output} ({what}{before})"))
     for path, why in made.failed.items():
         print(one_line(f"{path}: {why}"), file=sys.stderr)
     return Status.FILES if made.failed else Status.FINE
@@ -159,13 +198,18 @@ def _progress(total: int) -> Iterator[Callable[[Entry], None]]:
         if not sys.stderr.isatty():
             raise ImportError
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import Progress
     except ImportError:
         yield lambda entry: None
         return
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("converting", total=total)
-        yield lambda entry: progress.update(task, advance=1, description=os.path.basename(entry.input))
+        yield lambda entry: progress.update(task, advance=1, description=escape(_name(entry)))
+
+
+def _name(entry: Entry) -> str:
+    return one_line(os.path.basename(entry.input))
 
 
 def _summary(summary: Summary) -> str:
@@ -181,8 +225,9 @@ def _summary(summary: Summary) -> str:
         kind, _, what = name.partition(": ")
         rows.append((kind, f"{what}: {number:,}"))
     lines = [f"{name:10}{text}" for name, text in rows]
-    lines += [f"{'took':10}{one_line(path)} for {what}" for path, what in list(summary.found.items())[:10]]
-    lines += [f"{'rejects':10}{entry.output}{SUFFIX}" for entry in summary.entries if entry.counts.rejected][:10]
+    lines += [f"{'took':10}{one_line(path)} for {one_line(what)}" for path, what in list(summary.found.items())[:10]]
+    rejects = [entry.output + SUFFIX for entry in summary.entries if entry.counts.rejected]
+    lines += [f"{'rejects':10}{one_line(path)}" for path in rejects[:10]]
     lines += [f"{'failed':10}{one_line(f'{path}: {why}')}" for path, why in summary.failed.items()]
     return "\n".join(lines)
 

@@ -29,7 +29,7 @@ from ..registry import resolve
 from .grouping import is_nan
 from .layout import Counts, Layout, Settings
 from .stream import whole
-from .units import chunks, convert_units
+from .units import convert_units
 
 _types = pa.types
 _KEPT = (pa.int32(), pa.int64(), pa.uint32(), pa.uint64())
@@ -216,11 +216,11 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
-def _stream(value: pa.Scalar, settings: Settings) -> Any:
+def _stream(value: pa.Scalar) -> Any:
     """A stream: bytes, or a list of units."""
     if not value.is_valid:
         raise DecodeError("the row holds no stream", expected="text, or a list of units")
-    return chunks([_unit(each) for each in value.values], settings.src) if _is_list(value.type) else _octets(value)
+    return [_unit(each) for each in value.values] if _is_list(value.type) else _octets(value)
 
 
 def _json(value: Any) -> str:
@@ -285,7 +285,7 @@ def convert_streams(
         counts.streams_in += 1
         counts.records_in += 1
         try:
-            result = whole(_stream(value, settings), settings, counts)
+            result = whole(_stream(value), settings, counts)
         except TranslateError as error:
             counts.rejected += 1
             counts.records_rejected += 1
@@ -356,5 +356,4 @@ def convert_rows(rows: pa.RecordBatch, layout: Layout, settings: Settings, count
 
 def join_rows(rows: pa.RecordBatch, field: str, settings: Settings, counts: Counts) -> str:
     """Convert the rows of one stream, in order, to one text. Raises :class:`TranslateError`."""
-    units = chunks([_unit(each) for each in column(rows, field)], settings.src)
-    return _json(whole(units, settings, counts))
+    return _json(whole([_unit(each) for each in column(rows, field)], settings, counts))

@@ -1,7 +1,8 @@
 """Files that hold streams end to end: one, or several that follow one another with nothing between them.
 
-1. A stream ends with its terminal unit, and the end marker of its format where it has one. The unit after it begins the
-   next. The translator itself finds the place: it refuses a unit after the terminal one, and says where that begins.
+1. A stream ends with its terminal unit, and the end marker of its format where it has one. The comments and the unit
+   after it begin the next. The translator itself finds the place: it refuses a unit after the terminal one, and says
+   where that begins.
 2. A stream that is broken is rejected whole: up to its own terminal unit, which is looked for unit by unit.
 3. A stream that was cut off without a terminal unit cannot be told from the one that follows it, unless the format
    marks beginnings: such files should hold a stream each, or records.
@@ -18,7 +19,7 @@ from ..errors import GrammarError, TranslateError, UpstreamFailure
 from ..registry import resolve
 from .layout import Counts, Settings
 from .places import CHUNK
-from .stream import Reject, broken, count, report_for, translator, verify
+from .stream import Reject, broken, count, end_of, report_for, translator, verify
 
 _SPOOL = 16 * CHUNK
 
@@ -32,17 +33,18 @@ class Spool:
 
     def write(self, data: bytes) -> None:
         """Add bytes."""
+        self._file.seek(self.size)
         self._file.write(data)
         self.size += len(data)
 
     def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """The bytes from ``start`` to ``end``."""
-        left = (self.size if end is None else end) - start
-        self._file.seek(start)
-        while left > 0 and (data := self._file.read(min(left, CHUNK))):
+        """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
+        end = self.size if end is None else min(end, self.size)
+        while start < end:
+            self._file.seek(start)
+            data = self._file.read(min(end - start, CHUNK))
+            start += len(data)
             yield data
-            left -= len(data)
-        self._file.seek(0, 2)
 
     def close(self) -> None:
         """Give up what it holds."""
@@ -64,9 +66,16 @@ class EndToEnd:
     """Converts streams that follow one another: :meth:`feed` pieces of the file, then :meth:`close` once."""
 
     def __init__(
-        self, settings: Settings, counts: Counts, write: Callable[[bytes], Any], reject: Callable[[Reject], None]
+        self,
+        settings: Settings,
+        counts: Counts,
+        write: Callable[[bytes], Any],
+        reject: Callable[[Reject], None],
+        limit: int | None = None,
     ) -> None:
+        """``limit``: streams at most."""
         self._settings = settings
+        self._limit = limit
         self._counts = counts
         self._write = write
         self._reject = reject
@@ -82,11 +91,19 @@ class EndToEnd:
 
     def feed(self, data: bytes) -> None:
         """Take a piece of the file."""
-        while data:
+        while data and not self.full:
             data = self._step(data)
+
+    @property
+    def full(self) -> bool:
+        """Whether there were as many streams as are wanted."""
+        return self._limit is not None and self._counts.streams_in >= self._limit
 
     def close(self) -> None:
         """The file ended."""
+        if self.full:
+            self._drop()
+            return
         if self._scan is None and self._error is None and not self._complete:
             if not self._translator.units and not self._holds_something():
                 self._drop()
@@ -122,6 +139,7 @@ class EndToEnd:
             return b""
         offset = getattr(self._error, "offset", None)
         if self._complete and offset:
+            offset -= self._ahead(offset)
             rest = b"".join(self._raw.pieces(offset))
             units = getattr(self._error, "unit", None)
             self._error = None
@@ -135,18 +153,38 @@ class EndToEnd:
                 return self._skipped(end)
         return b""
 
+    def _ahead(self, offset: int) -> int:
+        """Bytes before the first unit of the next stream that are of it: comments, which may hold its first carry."""
+        if end_of(self._settings.src) != b"\n\n":
+            return 0
+        for reach in (1 << 12, 8 * CHUNK):
+            ahead = size = 0
+            tail = b"".join(self._raw.pieces(max(offset - reach, 0), offset))
+            for line in reversed(tail.splitlines(keepends=True)):
+                if not line.rstrip(b"\r\n"):
+                    # blocks stand by themselves: a comment behind data is of the data's block
+                    ahead = size
+                elif not line.startswith(b":"):
+                    return ahead
+                size += len(line)
+        return ahead
+
     def _take(self, step: Callable[[], list[Any]]) -> None:
         try:
-            for piece in step():
-                self._out.write(piece)
-            self._error = broken(self._translator)
-        except TranslateError as error:
+            out = step()
+        except Exception as error:
+            # of whatever kind: a fault of a codec is one of its stream, and the others go on
             self._error = error
+            return
+        for piece in out:
+            self._out.write(piece)
+        self._error = broken(self._translator)
 
     def _skipped(self, end: int | None) -> bytes:
         """The broken stream ends at ``end``, or not yet."""
         if end is None:
             return b""
+        end -= self._ahead(end)
         rest = b"".join(self._raw.pieces(end))
         self._give_up(end)
         self._begin()
@@ -157,14 +195,14 @@ class EndToEnd:
         self._counts.streams_in += 1
         try:
             if self._settings.verify:
-                verify(self._settings, self._raw.pieces(0, end), self._out.pieces())
-        except TranslateError as error:
+                verify(self._settings, lambda: self._raw.pieces(0, end), self._out.pieces())
+        except Exception as error:
             self._counts.rejected += 1
             self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
         else:
             for piece in self._out.pieces():
                 self._write(piece)
-            count(self._counts, self._translator, self._report, units)
+            count(self._counts, self._settings, self._translator, self._report, units)
         self._offset += end
         self._drop()
 

@@ -3,18 +3,18 @@
 1. Streams come out in the order in which their first rows came in, each whole.
 2. Beyond a limit, rows are on disk: spread over files by the hash of their id, so that a stream's rows are in one file.
    A file that is too large to be read at once is spread again.
+3. The files have no names, so that nothing of them is left, however the process ends.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-import os
 import pickle
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 from zlib import crc32
 
 from ..errors import GrammarError
@@ -23,9 +23,10 @@ SPREAD = 64
 """Files that rows are spread over."""
 MEMORY = 256 * 1024 * 1024
 """Bytes of rows that are kept in memory."""
-_ROW = 200
+_ROW = 400
 """Bytes that a row takes beside its payload."""
 _DEPTH = 3
+"""How often rows are spread: by other bits of the hash each time, of which there are 32."""
 
 
 class Row(NamedTuple):
@@ -46,23 +47,25 @@ class Group(NamedTuple):
     rows: list[Row]
 
     def in_order(self, *, gaps: bool) -> list[Row]:
-        """The rows in the stream's own order. Raises :class:`GrammarError` where there is none: a row without a place,
-        two rows at one place, integers that leave some out (unless ``gaps``), text among numbers.
+        """The rows in the stream's own order. Text that is digits everywhere is taken as numbers.
+
+        Raises :class:`GrammarError` where there is none: a row without a place, two rows at one place, integers that
+        leave some out (unless ``gaps``), text among numbers.
         """
         if any(row.order is None for row in self.rows):
             raise GrammarError("a unit of the stream has no place in its order", expected="text or a number")
+        digits = all(isinstance(row.order, str) and row.order.isdecimal() and len(row.order) < 20 for row in self.rows)
+        keyed = [(int(row.order) if digits else row.order, row) for row in self.rows]
         try:
-            rows = sorted(self.rows, key=lambda row: row.order)
+            keyed.sort(key=lambda each: each[0])
         except TypeError:
             raise GrammarError("the order has text among numbers") from None
-        for before, after in pairwise(rows):
-            if before.order == after.order:
-                raise GrammarError(f"two units of the stream are at {before.order!r} of its order")
-            if not gaps and type(before.order) is type(after.order) is int and after.order != before.order + 1:
-                raise GrammarError(
-                    f"the order leaves out {before.order + 1}", expected="no gaps, or that gaps are allowed"
-                )
-        return rows
+        for (before, _), (after, row) in pairwise(keyed):
+            if before == after:
+                raise GrammarError(f"two units of the stream are at {row.order!r} of its order")
+            if not gaps and type(before) is type(after) is int and after != before + 1:
+                raise GrammarError(f"the order leaves out {before + 1}", expected="no gaps, or that gaps are allowed")
+        return [row for _, row in keyed]
 
 
 class Grouping:
@@ -73,8 +76,7 @@ class Grouping:
         self._depth = depth
         self._rows: list[Row] = []
         self._size = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._files: list[BinaryIO] = []
+        self._files: list[IO[bytes]] = []
 
     def __enter__(self) -> Grouping:
         return self
@@ -82,8 +84,6 @@ class Grouping:
     def __exit__(self, *raised: object) -> None:
         for file in self._files:
             file.close()
-        if self._folder is not None:
-            self._folder.cleanup()
 
     def add(self, row: Row) -> None:
         """Take a row."""
@@ -98,35 +98,30 @@ class Grouping:
             yield from _grouped(self._rows)
             return
         self._spill()
-        for file in self._files:
-            file.flush()
-        yield from heapq.merge(*(self._of(file.name) for file in self._files), key=lambda group: group.rows[0].place)
+        yield from heapq.merge(*map(self._of, self._files), key=lambda group: group.rows[0].place)
 
     def _spill(self) -> None:
         """Put the rows into their files."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="translate-")
-            names = (os.path.join(self._folder.name, str(index)) for index in range(SPREAD))
-            self._files = [open(name, "wb") for name in names]  # noqa: SIM115
+        self._files = self._files or [_file() for _ in range(SPREAD)]
         for row in self._rows:
             pickle.dump(tuple(row), self._files[self._where(row.id)], pickle.HIGHEST_PROTOCOL)
         self._rows, self._size = [], 0
 
     def _where(self, id: Any) -> int:
-        return crc32(f"{self._depth}{id!r}".encode("utf-8", "surrogatepass")) % SPREAD
+        # another start value, or text before the id, would not do: of ids of one length the same would fall together
+        return crc32(repr(id).encode("utf-8", "surrogatepass")) // int(SPREAD**self._depth) % SPREAD
 
-    def _of(self, path: str) -> Iterator[Group]:
+    def _of(self, file: IO[bytes]) -> Iterator[Group]:
         """The streams of one file: read, put together, and written once more, so that few are in memory at once."""
-        with Grouping(self._memory // 4, self._depth + 1) as inner:
-            for row in _unpickled(path):
-                inner.add(Row(*row))
-            again = f"{path}.groups"
-            with open(again, "wb") as file:
+        with _file() as again:
+            with Grouping(self._memory // 4, self._depth + 1) as inner:
+                for row in _unpickled(file):
+                    inner.add(Row(*row))
+                file.close()
                 for group in inner.groups():
-                    pickle.dump((group.id, [tuple(row) for row in group.rows]), file, pickle.HIGHEST_PROTOCOL)
-        os.unlink(path)
-        for id, rows in _unpickled(again):
-            yield Group(id, [Row(*row) for row in rows])
+                    pickle.dump((group.id, [tuple(row) for row in group.rows]), again, pickle.HIGHEST_PROTOCOL)
+            for id, rows in _unpickled(again):
+                yield Group(id, [Row(*row) for row in rows])
 
 
 def is_nan(order: Any) -> bool:
@@ -145,10 +140,14 @@ def _grouped(rows: Iterable[Row]) -> Iterator[Group]:
     return iter(found.values())
 
 
-def _unpickled(path: str) -> Iterator[Any]:
-    with open(path, "rb") as file:
-        while True:
-            try:
-                yield pickle.load(file)
-            except EOFError:
-                return
+def _file() -> IO[bytes]:
+    return TemporaryFile(prefix="translate-")
+
+
+def _unpickled(file: IO[bytes]) -> Iterator[Any]:
+    file.seek(0)
+    while True:
+        try:
+            yield pickle.load(file)
+        except EOFError:
+            return

@@ -13,20 +13,22 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from glob import has_magic
 from multiprocessing.connection import wait
 from typing import Any
 
 from ..registry import resolve
-from . import places
+from . import inputs, places
 from .grouping import MEMORY
-from .layout import Counts, Layout, Settings
+from .layout import Counts, Layout, Settings, Unaccounted
 from .manifest import Entry, Manifest
 from .places import Output
 from .recognise import recognise
 from .rejects import SUFFIX
-from .task import Done, Task, leftovers, parts, run
+from .task import Done, Task, leftovers, parts, run, unchanged
 
 PART = 16 * 1024 * 1024
 """Bytes from which JSON lines are taken in parts."""
@@ -70,12 +72,16 @@ class Summary:
     skipped: int = 0
 
 
+class BadPlan(Exception):
+    """A job cannot be done as it was asked for."""
+
+
 class OutputExists(Exception):
     """An output is there already, and the job was not told to write over it."""
 
 
-class Unaccounted(Exception):
-    """The counts of a job do not add up: a fault of the program."""
+class ProcessEnded(Exception):
+    """One of the job's processes ended without a word."""
 
 
 @dataclass(slots=True)
@@ -89,40 +95,66 @@ class Plan:
 
 
 def plan(job: Job) -> Plan:
-    """What a job would do. Raises ``FileNotFoundError``, and ``ValueError`` for outputs that clash."""
-    places_found = places.find(job.inputs)
-    single = len(places_found) == 1 and not _is_folder(job)
-    sources = {os.path.abspath(place.path) for place in places_found if not place.remote}
-    made = Plan()
+    """What a job would do. Raises ``OSError`` or ``InputFault`` where inputs cannot be found, :class:`BadPlan`."""
+    folder = _is_folder(job)
+    _check_apart(job)
+    made = tasks_of(job)
+    output = places.plain(job.output)
+    sources = {os.path.abspath(task.place.path) for task in made.tasks if not task.place.remote}
     taken: dict[str, str] = {}
-    for place in places_found:
+    for index, task in enumerate(made.tasks):
+        place = task.place
+        path = f"{output.rstrip('/')}/{_renamed(place.name, task)}" if folder else output
+        for name in (path, path + SUFFIX, path + places.TEMPORARY, path + SUFFIX + places.TEMPORARY):
+            if os.path.abspath(name) in sources or taken.setdefault(name, place.path) != place.path:
+                raise BadPlan(f"the output of {place.path} would be written over {taken.get(name, name)}")
+        made.tasks[index] = replace(task, output=path)
+    return made
+
+
+def tasks_of(job: Job) -> Plan:
+    """The tasks of a job, their outputs yet to be named."""
+    made = Plan()
+    for place in inputs.find(job.inputs):
         try:
-            task = _task(job, place, made)
+            made.tasks.append(_task(job, place, made))
         except places.InputFault as fault:
             made.failed[place.path] = str(fault)
-            continue
-        output = job.output if single else f"{job.output.rstrip('/')}/{_renamed(place.name, task)}"
-        if output in taken or os.path.abspath(output) in sources:
-            raise ValueError(f"the output of {place.path} would be written over {taken.get(output, output)}")
-        taken[output] = place.path
-        made.tasks.append(replace(task, output=output))
     return made
+
+
+def _check_apart(job: Job) -> None:
+    """An output within an input would be one of the inputs the next time."""
+    for asked in job.inputs:
+        if not inputs.is_one(asked) and not has_magic(asked):
+            inside = f"{_absolute(job.output)}/".startswith(f"{_absolute(asked)}/")
+            if inside:
+                raise BadPlan(f"the output {job.output} is within the input {asked}")
+
+
+def _absolute(path: str) -> str:
+    return path.rstrip("/") if "://" in places.plain(path) else os.path.realpath(places.plain(path))
 
 
 def _task(job: Job, place: places.Place, made: Plan) -> Task:
     settings, layout = job.settings, job.layout or Layout()
+    state = places.state(place)
     if settings.src == "auto":
         found = recognise(place, job.layout)
         made.found[place.path] = str(found)
         settings, layout = replace(settings, src=found.format), found.layout
+    if layout.container == "streams" and resolve(settings.dst)[1].objects:
+        raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
     if settings.clock is None:
-        settings = replace(settings, clock=places.state(place).modified)
-    return Task(place, "", layout, settings, limit=job.limit, memory=job.memory)
+        settings = replace(settings, clock=state.modified)
+    return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, state=state)
 
 
 def _is_folder(job: Job) -> bool:
-    several = len(job.inputs) > 1 or os.path.isdir(job.inputs[0])
-    return several or job.output.endswith("/") or os.path.isdir(job.output)
+    """Whether outputs are in a folder: the same before and after it was made."""
+    output = places.plain(job.output)
+    several = len(job.inputs) > 1 or not inputs.is_one(job.inputs[0])
+    return several or output.endswith("/") or os.path.isdir(output)
 
 
 def _renamed(name: str, task: Task) -> str:
@@ -135,77 +167,90 @@ def _renamed(name: str, task: Task) -> str:
     return name
 
 
-def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None) -> Summary:
-    """Do a job; ``told`` of each input that is done, in the order in which they end.
+def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None, made: Plan | None = None) -> Summary:
+    """Do a job; ``told`` of each input that is done, those first that were done before. ``made``: its plan, if known.
 
-    Raises ``FileNotFoundError``, ``ValueError`` (see :func:`plan`), :class:`OutputExists`; ``OSError`` where an output
-    cannot be written; :class:`Unaccounted`. An input that cannot be read is in the summary, and the others are done.
+    Raises what :func:`plan` raises, and :class:`OutputExists`, :class:`OtherJob`; ``OSError`` where an output cannot be
+    written, :class:`ProcessEnded`, :class:`Unaccounted`. An input that cannot be read is in the summary, and the others
+    are done. However it ends, no output is there in part, and none under a temporary name.
     """
-    made = plan(job)
+    made = made or plan(job)
     tasks = made.tasks
-    manifest = Manifest(manifest_path(job), job)
-    before = manifest.load() if job.resume else {}
-    summary = Summary(failed=made.failed, found=made.found)
-    todo: list[Task] = []
-    done: dict[str, Entry] = {}
-    for task in tasks:
-        entry = before.get(task.place.path)
-        if entry is not None and entry.output == task.output and entry.still_holds(task.place):
-            done[task.place.path] = entry
-            summary.skipped += 1
-        elif not job.resume and not job.force and places.exists(task.output):
-            raise OutputExists(f"{task.output} exists already")
-        else:
-            todo.append(task)
-    for task in tasks:
-        leftovers(task.output)
+    manifest, done = left_of(job, made)
+    todo = [task for task in tasks if task.place.path not in done]
+    summary = Summary(failed=made.failed, found=made.found, skipped=len(done))
+    leftovers(task.output for task in tasks)
     manifest.begin([done[task.place.path] for task in tasks if task.place.path in done])
-    with _runner(job) as start:
-        for task, ended in _run(todo, job, start):
-            if isinstance(ended, Exception):
-                summary.failed[task.place.path] = str(ended)
-                continue
-            entry = _finish(task, ended)
-            done[task.place.path] = entry
-            manifest.add(entry)
-            told(entry)
+    for entry in done.values():
+        told(entry)
+    try:
+        with _runner(job) as start:
+            for task, ended in _run(todo, job, start):
+                try:
+                    if isinstance(ended, Exception):
+                        raise ended
+                    entry = _finish(task, ended)
+                except places.InputFault as fault:
+                    summary.failed[task.place.path] = str(fault)
+                    continue
+                done[task.place.path] = entry
+                manifest.add(entry)
+                told(entry)
+    except BaseException:
+        leftovers(task.output for task in tasks)
+        raise
     summary.entries = [done[task.place.path] for task in tasks if task.place.path in done]
     for entry in summary.entries:
         summary.counts.add(entry.counts)
-    fault = summary.counts.fault()
-    if fault is not None:
-        raise Unaccounted(fault)
+    wrong = summary.counts.fault()
+    if wrong is not None:
+        raise Unaccounted(wrong)
     return summary
+
+
+def left_of(job: Job, made: Plan) -> tuple[Manifest, dict[str, Entry]]:
+    """The manifest, and the inputs that are done already. Raises :class:`OutputExists`, :class:`OtherJob`."""
+    manifest = Manifest(manifest_path(job), job)
+    before = manifest.load() if job.resume else {}
+    done: dict[str, Entry] = {}
+    for task in made.tasks:
+        entry = before.get(task.place.path)
+        if entry is not None and entry.output == task.output and entry.still_holds(task.place):
+            done[task.place.path] = entry
+        elif not manifest.found and not job.force and places.exists(task.output):
+            raise OutputExists(f"{task.output} exists already")
+    return manifest, done
 
 
 def manifest_path(job: Job) -> str:
     """Where the manifest of a job is."""
-    return f"{job.output.rstrip('/')}/_manifest.jsonl" if _is_folder(job) else f"{job.output}.manifest.jsonl"
+    output = places.plain(job.output)
+    return f"{output.rstrip('/')}/_manifest.jsonl" if _is_folder(job) else f"{output}.manifest.jsonl"
 
 
 def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:
     """Give the outputs of a task, or of all its parts, their own names."""
+    state = task.state or places.state(task.place)
+    # that of an object in a store would be a second download
+    digest = "" if task.place.remote and state.version else places.digest(task.place)
+    unchanged(task)
     counts = Counts()
     for _, done in ended:
         counts.add(done.counts)
-    state = places.state(task.place)
+    rejected = sum(done.rejects for _, done in ended)
+    if not rejected and places.exists(task.output + SUFFIX):
+        # of a job before
+        places.remove(task.output + SUFFIX)
     if len(ended) == 1 and not ended[0][0].part:
         _rename(task.output)
-        rejected = ended[0][1].rejects
         if rejected:
             _rename(task.output + SUFFIX)
     else:
         _join(task.output, [part.part for part, _ in ended])
-        rejected = sum(done.rejects for _, done in ended)
         if rejected:
             _join(task.output + SUFFIX, [part.part for part, done in ended if done.rejects])
-    if not rejected and places.exists(task.output + SUFFIX):
-        # of a job before
-        places.remove(task.output + SUFFIX)
     size = sum(done.size for _, done in ended)
-    return Entry(
-        task.place.path, state.size, state.version, places.digest(task.place), task.output, size, counts
-    )
+    return Entry(task.place.path, state.size, state.version, digest, task.output, size, counts)
 
 
 def _rename(path: str) -> None:
@@ -258,41 +303,46 @@ def _run(
     tasks: list[Task], job: Job, start: _Start | None
 ) -> Iterator[tuple[Task, list[tuple[Task, Done]] | Exception]]:
     """Each task with what it did, as they end; or with why its input cannot be read."""
+    split = {task.place.path: _split(task, job) for task in tasks}
     if start is None:
         for task in tasks:
             try:
-                yield task, [(task, run(task))]
+                yield task, [(part, run(part)) for part in split[task.place.path]]
             except places.InputFault as fault:
+                leftovers([task.output])
                 yield task, fault
         return
-    split = {task.place.path: _split(task, job) for task in tasks}
     futures = {start(part): (task, index) for task in tasks for index, part in enumerate(split[task.place.path])}
     ended: dict[str, dict[int, Any]] = {task.place.path: {} for task in tasks}
     for future in as_completed(futures):
-        task, index = futures[future]
+        task, index = futures.pop(future)
         found = ended[task.place.path]
         try:
             found[index] = future.result()
         except places.InputFault as fault:
             found[index] = fault
+        except BrokenProcessPool:
+            raise ProcessEnded("a process of the job was ended, for lack of memory perhaps") from None
         if len(found) == len(split[task.place.path]):
             faults = [each for each in found.values() if isinstance(each, Exception)]
             if faults:
-                leftovers(task.output)
+                leftovers([task.output])
                 yield task, faults[0]
             else:
                 yield task, [(part, found[i]) for i, part in enumerate(split[task.place.path])]
 
 
 def _split(task: Task, job: Job) -> list[Task]:
+    """The parts of a task, or itself."""
     layout = task.layout
     whole = layout.container != "lines" or layout.units or job.limit is not None or task.place.remote
-    if whole or "://" in task.output:
+    if whole or "://" in task.output or task.state is None or task.state.size < 2 * PART:
+        return [task]
+    # what is compressed is so part by part, whoever does them: then all do it alike
+    if job.jobs == 1 and places.bare(task.output) == task.output:
         return [task]
     try:
-        size = os.path.getsize(task.place.path)
-        if size < 2 * PART or places.compressed(task.place):
-            return [task]
-    except OSError:
+        return [task] if places.compressed(task.place) else parts(task, -(-task.state.size // PART), task.state.size)
+    except places.InputFault:
+        # it is met again, where the task is run
         return [task]
-    return parts(task, -(-size // PART), size)

@@ -99,6 +99,10 @@ class Counts:
         return cls(**{**said, "losses": Counter(said["losses"])})
 
 
+class Unaccounted(Exception):
+    """Counts do not add up: a fault of the program."""
+
+
 def get(record: Any, path: str) -> Any:
     """The member of a record at a path of names with dots between them. Raises ``KeyError``."""
     if isinstance(record, dict) and path in record:

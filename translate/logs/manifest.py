@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 class Entry:
     """An input that is done: its size, version (etag or time of change) and digest, its output, and its counts.
 
+    ``digest``: of those that are files.
+
     ``written``: bytes of the output, before compression.
     """
 
@@ -36,10 +37,11 @@ class Entry:
         """Whether the input is what it was, and the output is there."""
         try:
             now = places.state(place)
-        except OSError:
+            same = bool(now.version) and now.version == self.version
+            same = same or (bool(self.digest) and places.digest(place) == self.digest)
+        except places.InputFault:
             return False
-        same = now.size == self.size and (now.version == self.version or places.digest(place) == self.digest)
-        return same and places.exists(self.output)
+        return same and now.size == self.size and places.exists(self.output)
 
     def as_json(self) -> dict[str, Any]:
         """As members of an object."""
@@ -51,13 +53,17 @@ class OtherJob(Exception):
 
 
 class Manifest:
-    """The manifest at a path. :meth:`load`, :meth:`begin`, then :meth:`add` for each input."""
+    """The manifest at a path. :meth:`load`, :meth:`begin`, then :meth:`add` for each input.
+
+    ``found``: whether there was one of this job.
+    """
 
     def __init__(self, path: str, job: Job) -> None:
         self._path = path
         said = {"settings": asdict(job.settings), "layout": job.layout and asdict(job.layout), "limit": job.limit}
         self._job = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
         self._lines: list[bytes] = []
+        self.found = False
 
     def load(self) -> dict[str, Entry]:
         """The inputs that are done, none without a manifest. Raises :class:`OtherJob`."""
@@ -72,8 +78,9 @@ class Manifest:
             except TranslateError:
                 # the process was ended while it wrote this
                 break
-        if not records or records[0].get("job") != self._job:
+        if not records or not isinstance(records[0], dict) or records[0].get("job") != self._job:
             raise OtherJob(f"{self._path} is of another job, or of other settings")
+        self.found = True
         return {said["input"]: Entry(**{**said, "counts": Counts.from_json(said["counts"])}) for said in records[1:]}
 
     def begin(self, entries: list[Entry]) -> None:
@@ -91,9 +98,8 @@ class Manifest:
             self._write()
             return
         with open(self._path, "ab") as file:
+            # what is not on disk after a crash is done again
             file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
 
     def _write(self) -> None:
         output = Output(self._path)

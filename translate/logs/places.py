@@ -5,18 +5,20 @@ from __future__ import annotations
 import gzip
 import importlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from glob import glob, has_magic
+from errno import EIO
 from hashlib import blake2b
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
+from shutil import copyfileobj
 from typing import Any, BinaryIO, cast
 
 CHUNK = 1 << 20
 TEMPORARY = ".part"
 """What the name of an output ends in until it is whole."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".zst", ".zstd")
 
 
@@ -51,56 +53,19 @@ class State:
     """Milliseconds of Unix time; 0 where that is not known."""
 
 
-def find(asked: Iterable[str]) -> list[Place]:
-    """The inputs that paths, globs, folders and URLs name, sorted within each. Raises ``FileNotFoundError``."""
-    found: dict[str, Place] = {}
-    for one in asked:
-        for place in _remote(one) if "://" in one else _local(one):
-            found.setdefault(place.path, place)
-    return list(found.values())
+def plain(path: str) -> str:
+    """A path, where a URL names one."""
+    return path.removeprefix("file://")
 
 
-def _local(path: str) -> list[Place]:
-    if has_magic(path) and not os.path.lexists(path):
-        names = sorted(name for name in glob(path, recursive=True) if os.path.isfile(name))
-        places = [Place(name, os.path.basename(name)) for name in names]
-    elif os.path.isdir(path):
-        os.listdir(path)  # a folder that cannot be read is no empty one
-        root = Path(path)
-        files = sorted(p for p in root.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
-        places = [Place(str(p), p.relative_to(root).as_posix()) for p in files]
-    elif os.path.lexists(path):
-        places = [Place(path, os.path.basename(path))]
-    else:
-        places = []
-    if not places:
-        raise FileNotFoundError(2, "no such file", path)
-    return places
-
-
-def _remote(url: str) -> list[Place]:
-    system, path = _system(url)
-    scheme = url.partition("://")[0]
-    if system.isdir(path):
-        names = [name for name in system.find(path) if not PurePosixPath(name).name.startswith((".", "_"))]
-        root = path
-    else:
-        names = system.glob(path) if has_magic(path) else [path] if system.exists(path) else []
-        root = None
-    if not names:
-        raise FileNotFoundError(2, "no such object", url)
-    return [
-        Place(
-            f"{scheme}://{name if scheme == 'file' else name.lstrip('/')}",
-            os.path.relpath(name, root) if root else PurePosixPath(name).name,
-        )
-        for name in sorted(names)
-    ]
-
-
-def _system(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path on it."""
-    return cast("tuple[Any, str]", _module("fsspec").url_to_fs(url))
+def system_of(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path on it. What other processes write there is seen."""
+    fsspec = _module("fsspec")
+    try:
+        return cast("tuple[Any, str]", fsspec.url_to_fs(url, use_listings_cache=False))
+    except (ImportError, ValueError) as error:
+        # the package of one kind of store, or of all that begin so
+        raise MissingExtra(str(error)) from None
 
 
 def _module(name: str) -> Any:
@@ -111,15 +76,21 @@ def _module(name: str) -> Any:
 
 
 def state(place: Place) -> State:
-    """What the input is now."""
-    if not place.remote:
-        found = os.stat(place.path)
-        return State(found.st_size, str(found.st_mtime_ns), found.st_mtime_ns // 1_000_000)
-    system, path = _system(place.path)
-    info = system.info(path)
+    """What the input is now. Raises :class:`InputFault`."""
+    try:
+        if not place.remote:
+            found = os.stat(place.path)
+            return State(found.st_size, str(found.st_mtime_ns), found.st_mtime_ns // 1_000_000)
+        system, path = system_of(place.path)
+        info = system.info(path)
+    except MissingExtra:
+        raise
+    except Exception as error:
+        raise InputFault(f"{type(error).__name__}: {error}") from error
     modified = info.get("LastModified") or info.get("mtime") or info.get("created")
     seconds = modified.timestamp() if hasattr(modified, "timestamp") else float(modified or 0)
-    return State(int(info["size"]), str(info.get("ETag") or info.get("etag") or modified), int(seconds * 1000))
+    version = info.get("ETag") or info.get("etag") or modified
+    return State(int(info.get("size") or 0), str(version or ""), int(seconds * 1000))
 
 
 def digest(place: Place) -> str:
@@ -135,9 +106,11 @@ def _opened(place: Place) -> BinaryIO:
     try:
         if not place.remote:
             return open(place.path, "rb")
-        system, path = _system(place.path)
+        system, path = system_of(place.path)
         return cast(BinaryIO, system.open(path, "rb"))
-    except OSError as error:
+    except MissingExtra:
+        raise
+    except Exception as error:
         raise InputFault(f"{type(error).__name__}: {error}") from error
 
 
@@ -145,12 +118,12 @@ def _opened(place: Place) -> BinaryIO:
 def reading(place: Place) -> Iterator[BinaryIO]:
     """The bytes of an input, its compression undone: gzip or zstd, of one or more members, told by the first bytes."""
     with _opened(place) as raw:
-        head = raw.read(4)
+        head = _Faulty(raw).read(4)
         raw.seek(0)
         if head.startswith(_GZIP):
             with gzip.open(raw, "rb") as file:
                 yield cast(BinaryIO, _Faulty(file))
-        elif head == _ZSTD:
+        elif _is_zstd(head):
             with zstd().open(raw, "rb") as file:
                 yield cast(BinaryIO, _Faulty(file))
         else:
@@ -194,7 +167,13 @@ class _Faulty:
 def compressed(place: Place) -> bool:
     """Whether an input is compressed; then it can be read from its start alone."""
     with _opened(place) as raw:
-        return raw.read(4).startswith((_GZIP, _ZSTD))
+        head = _Faulty(raw).read(4)
+    return head.startswith(_GZIP) or _is_zstd(head)
+
+
+def _is_zstd(head: bytes) -> bool:
+    """Whether it begins with a frame, or with one that is to be skipped."""
+    return head == _ZSTD or (head[1:] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
 
 
 def zstd() -> Any:
@@ -213,6 +192,18 @@ def bare(name: str) -> str:
     return name
 
 
+@contextmanager
+def _faults(path: str) -> Iterator[None]:
+    """Errors say what could not be written; those of a store's library become ``OSError``."""
+    try:
+        yield
+    except MissingExtra:
+        raise
+    except Exception as error:
+        why = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        raise OSError(getattr(error, "errno", None) or EIO, why, path) from error
+
+
 class Output:
     """An output that is written under a temporary name; :meth:`commit` gives it its own, :meth:`discard` removes it.
 
@@ -227,54 +218,67 @@ class Output:
         self.lines = 0
         self._name = f"{path}{part}{TEMPORARY}"
         self._system, self._raw = None, cast(BinaryIO, None)
-        if "://" in path:
-            self._system, self._name = _system(self._name)
-            self._raw = self._system.open(self._name, "wb")
-        else:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            self._raw = open(self._name, "wb")  # noqa: SIM115
+        with _faults(self.path):
+            if "://" in path:
+                self._system, self._name = system_of(self._name)
+                self._raw = _open_remote(self._system, self._name)
+            else:
+                os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+                self._raw = open(self._name, "wb")  # noqa: SIM115
         self._file = self._raw if plain else _compressing(self._raw, path)
 
     def write(self, data: bytes) -> None:
         """Write bytes."""
-        self._file.write(data)
+        with _faults(self.path):
+            self._file.write(data)
         self.size += len(data)
         self.lines += data.count(b"\n")
 
     def append(self, part: str) -> None:
         """Add the output that ``part`` names, and remove it."""
         name = f"{self.path}{part}{TEMPORARY}"
-        with open(name, "rb") as file:
-            while data := file.read(CHUNK):
-                self._raw.write(data)
-        os.unlink(name)
+        with _faults(self.path):
+            with open(name, "rb") as file:
+                copyfileobj(file, self._raw, CHUNK)
+            os.unlink(name)
 
     def close(self) -> None:
         """All is written, under the temporary name."""
-        if self._file is not self._raw:
-            self._file.close()
-        if self._system is None and not self._raw.closed:
-            self._raw.flush()
-            os.fsync(self._raw.fileno())
-        self._raw.close()
+        with _faults(self.path):
+            if self._file is not self._raw:
+                self._file.close()
+            if self._system is None and not self._raw.closed:
+                self._raw.flush()
+                os.fsync(self._raw.fileno())
+            self._raw.close()
 
     def commit(self) -> None:
         """All is written: from now on it has its own name."""
         self.close()
-        if self._system is not None:
-            self._system.mv(self._name, _system(self.path)[1])
-        else:
-            os.replace(self._name, self.path)
+        with _faults(self.path):
+            if self._system is not None:
+                self._system.mv(self._name, system_of(self.path)[1])
+            else:
+                os.replace(self._name, self.path)
 
     def discard(self) -> None:
         """Leave nothing."""
-        with suppress(OSError, ValueError):
+        with suppress(Exception):
             self._raw.close()
-        with suppress(OSError):
+        with suppress(Exception):
             if self._system is not None:
                 self._system.rm(self._name)
             else:
                 os.unlink(self._name)
+
+
+def _open_remote(system: Any, name: str) -> BinaryIO:
+    try:
+        return cast(BinaryIO, system.open(name, "wb"))
+    except FileNotFoundError:
+        # a system with folders
+        system.makedirs(str(PurePosixPath(name).parent), exist_ok=True)
+        return cast(BinaryIO, system.open(name, "wb"))
 
 
 def _compressing(raw: BinaryIO, path: str) -> Any:
@@ -288,32 +292,38 @@ def _compressing(raw: BinaryIO, path: str) -> Any:
 
 def rename(old: str, new: str) -> None:
     """Give what is at one path another, whatever is there."""
-    if "://" not in new:
-        os.replace(old, new)
-        return
-    system, inner = _system(new)
-    system.mv(_system(old)[1], inner)
+    with _faults(new):
+        if "://" not in new:
+            os.replace(old, new)
+            return
+        system, inner = system_of(new)
+        system.mv(system_of(old)[1], inner)
 
 
 def remove(path: str) -> None:
     """Remove what is at a path."""
-    if "://" not in path:
-        os.unlink(path)
-        return
-    system, inner = _system(path)
-    system.rm(inner)
+    with _faults(path):
+        if "://" not in path:
+            os.unlink(path)
+            return
+        system, inner = system_of(path)
+        system.rm(inner)
 
 
 def exists(path: str) -> bool:
     """Whether there is something at a path or URL."""
-    if "://" not in path:
-        return os.path.lexists(path)
-    system, inner = _system(path)
-    return bool(system.exists(inner))
+    with _faults(path):
+        if "://" not in path:
+            return os.path.lexists(path)
+        system, inner = system_of(path)
+        return bool(system.exists(inner))
 
 
 def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each line that begins from ``start`` on and before ``end``, without its end."""
+    """Offset and bytes, without its end, of each line that begins from ``start`` on and before ``end``.
+
+    Blank lines are left out.
+    """
     at = start
     if start:
         file.seek(start - 1)
@@ -322,5 +332,9 @@ def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tu
     for line in file:
         if end is not None and at >= end:
             return
-        yield at, line.rstrip(b"\r\n")
+        text = line.rstrip(b"\r\n")
+        if not at:
+            text = text.removeprefix(_BOM)
+        if text.strip():
+            yield at, text
         at += len(line)

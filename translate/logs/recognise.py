@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import jsontext
 from ..errors import GrammarError, TranslateError
-from ..events import Foreign, Ping
+from ..events import Failure, Foreign, Ping
 from ..limits import Limits
 from ..registry import formats, resolve
 from ..translator import EventReader
@@ -53,16 +53,23 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
     """
     if layout is not None and layout.container != "streams":
         records = list(_parquet(place) if layout.container == "parquet" else _lines(place))
-        return Found(_format([get(record, layout.field) for record in records[:1]]), layout)
+        values = [value for record in records if (value := _optional(record, layout.field)) is not None]
+        return Found(_format(values), layout)
     with reading(place) as file:
         head = file.read(_HEAD)
+    if not head.strip():
+        raise NotRecognised(f"{place.path} is empty")
     if head.startswith(b"PAR1"):
         return _of_records(list(_parquet(place)), "parquet")
-    format = format_of(head)
+    format, likeness = _best(head)
+    if likeness < 2 and layout is None and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        try:
+            return _of_records(list(_lines(place)), "lines")
+        except NotRecognised:
+            if format is None:
+                raise
     if format is not None:
         return Found(format, Layout())
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        return _of_records(list(_lines(place)), "lines")
     raise NotRecognised(f"{place.path} is no log of a known format; known are {', '.join(formats())}")
 
 
@@ -84,14 +91,15 @@ def _parquet(place: Place) -> Iterator[dict[str, Any]]:
 
 
 def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
-    for path in _members(records[0]) if records else ():
+    paths = dict.fromkeys(path for record in records for path in _members(record))
+    for path in paths:
         values = [value for record in records if (value := _optional(record, path)) is not None]
         format = _try(values[0]) if values else None
         if format is None:
             continue
-        if any(_length(value, format) != 1 for value in values):
-            return Found(format, Layout(container, path, id=_named(records[0], _IDS)))
-        id, order = _named(records[0], _IDS), _named(records[0], _ORDERS)
+        if any(_length(value, format) > 1 for value in values):
+            return Found(format, Layout(container, path, id=_named(records[0], _IDS, path)))
+        id, order = _named(records[0], _IDS, path), _named(records[0], _ORDERS, path)
         if id is None or order is None:
             raise NotRecognised(f"the records hold a unit each in {path!r}: name the fields of its id and its order")
         return Found(format, Layout(container, path, units=True, id=id, order=order))
@@ -114,8 +122,11 @@ def _optional(record: dict[str, Any], path: str) -> Any:
         return None
 
 
-def _named(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if isinstance(record.get(name), (str, int))), None)
+def _named(record: dict[str, Any], names: tuple[str, ...], field: str) -> str | None:
+    """The member with one of the names, but the field that was found."""
+    paths = [path for path in _members(record) if path != field and not path.startswith(f"{field}.")]
+    found = (path for name in names for path in paths if path.rpartition(".")[2] == name)
+    return next((path for path in found if type(_optional(record, path)) in (str, int)), None)
 
 
 def _format(values: list[Any]) -> str:
@@ -132,32 +143,45 @@ def _try(value: Any) -> str | None:
     units = value if isinstance(value, list) else [value]
     if not units or not isinstance(units[0], dict):
         return None
-    return next((name for name in formats() if _objects(name) and _reads(name, units[0])), None)
+    return _best(units[0], objects=True)[0]
 
 
 def format_of(head: bytes) -> str | None:
     """The format that bytes begin like, if any."""
-    # formats that tell their shape themselves come last
-    names = sorted(formats(), key=_objects)
-    return next((name for name in names if _reads(name, head)), None)
+    return _best(head)[0]
+
+
+def _best(head: Any, *, objects: bool = False) -> tuple[str | None, int]:
+    """The format that something begins like, and how well: see :func:`_likeness`."""
+    names = sorted((name for name in formats() if not objects or _objects(name)), key=_rank)
+    likeness = {name: _likeness(name, head) for name in names}
+    best = max(names, key=likeness.__getitem__)
+    return (best, likeness[best]) if likeness[best] else (None, 0)
+
+
+def _rank(name: str) -> tuple[bool, bool]:
+    """Formats of objects tell the shape of bytes themselves, and those of others may take anything: they come last."""
+    return _objects(name), not type(resolve(name)[0]).__module__.startswith("translate_codecs.")
 
 
 def _objects(name: str) -> bool:
     return resolve(name)[1].objects
 
 
-def _reads(format: str, head: Any) -> bool:
-    """Whether the first unit is one of the format, and says something in it."""
+def _likeness(format: str, head: Any) -> int:
+    """How well it reads as a stream of a format: 2: it says something; 1: it may be one; 0: it is none."""
     reader = EventReader(format)
     try:
         events = reader.feed(head)
     except GrammarError:
         # well-formed, and not the first of its stream
-        return True
+        return 1
     except Exception:
         # shapes of objects refuse what they are not made for in their own ways
-        return False
-    return any(type(event) not in (Foreign, Ping) for event in events)
+        return 0
+    said = {type(event) for event in events} - {Foreign, Ping}
+    # all kinds of records have an error
+    return 1 if said == {Failure} else 2 if said else 0
 
 
 def _length(value: Any, format: str) -> int:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from .. import jsontext
-from ..errors import DecodeError, TranslateError
+from ..errors import DecodeError, LimitExceeded, TranslateError
 from .grouping import Group, Grouping, Row, is_nan
-from .layout import Counts, Layout, Settings, get, put
+from .layout import Counts, Layout, Settings, Unaccounted, get, put
 from .stream import Reject, Whole, whole
 from .units import convert_units
 
 Lines = Iterable[tuple[int, bytes]]
-"""Offset and bytes of each line."""
+"""Offset and bytes of each line that is not blank."""
 
 
 def convert_streams(
@@ -21,8 +22,6 @@ def convert_streams(
 ) -> Iterator[bytes]:
     """Records that hold a stream each: the lines they become. A stream that is broken is rejected with its record."""
     for offset, line in lines:
-        if not line.strip():
-            continue
         counts.streams_in += 1
         counts.records_in += 1
         stream: Any = None
@@ -31,7 +30,8 @@ def convert_streams(
             stream = _optional(record, layout.id)
             content = _content(record, layout.field)
             done = put(record, layout.field, whole(content, settings, counts))
-        except TranslateError as error:
+        except Exception as error:
+            # of whatever kind: a fault of a codec is one of its stream, and the others go on
             counts.rejected += 1
             counts.records_rejected += 1
             reject(Reject(error, Whole(line), {"offset": offset}, stream))
@@ -46,23 +46,34 @@ def convert_units_of(
     counts: Counts,
     reject: Callable[[Reject], None],
     grouping: Grouping,
+    limit: int | None = None,
 ) -> Iterator[bytes]:
-    """Records that hold a unit each, of streams in any order: the lines they become, stream by stream."""
+    """Records that hold a unit each, of streams in any order: the lines they become, stream by stream.
+
+    ``limit``: streams at most; the records of others are not counted.
+    """
+    left = 0
     for offset, line in lines:
-        if not line.strip():
-            continue
         counts.records_in += 1
         try:
-            record = _record(line)
-            grouping.add(Row(*_key(record, layout), offset, line))
+            key = _key(_record(line), layout)
         except TranslateError as error:
             # it belongs to no stream that is known
             counts.streams_in += 1
             counts.rejected += 1
             counts.records_rejected += 1
             reject(Reject(error, Whole(line), {"offset": offset}))
-    for group in grouping.groups():
+        else:
+            grouping.add(Row(*key, offset, line))
+            left += 1
+    groups = grouping.groups()
+    for group in islice(groups, limit):
+        left -= len(group.rows)
         yield from _group(group, layout, settings, counts, reject)
+    if limit is not None:
+        counts.records_in -= left
+    elif left:
+        raise Unaccounted(f"{left} records were taken, and are of no stream")
 
 
 def _group(
@@ -73,7 +84,7 @@ def _group(
         rows = group.in_order(gaps=layout.gaps)
         records = [_record(row.payload) for row in rows]
         done = convert_units([_content(record, layout.field) for record in records], settings, counts)
-    except TranslateError as error:
+    except Exception as error:
         counts.rejected += 1
         counts.records_rejected += len(group.rows)
         whole_group = Whole(*(row.payload + b"\n" for row in group.rows))
@@ -86,10 +97,23 @@ def _group(
 
 
 def _record(line: bytes) -> dict[str, Any]:
-    record = jsontext.loads(line)
+    # text within text is full of brackets, which are counted where they are some
+    record = jsontext.loads(line, len(line))
     if not isinstance(record, dict):
         raise DecodeError("a record is an object", expected="an object")
+    if line.count(b"[") + line.count(b"{") > jsontext.NESTING:
+        _check_nesting(record)
     return record
+
+
+def _check_nesting(record: dict[str, Any]) -> None:
+    level: list[Any] = [record]
+    for _ in range(jsontext.NESTING):
+        members = chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for each in members if isinstance(each, (dict, list))]
+        if not level:
+            return
+    raise LimitExceeded("nesting", jsontext.NESTING)
 
 
 def _optional(record: dict[str, Any], path: str | None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import jsontext
 from .grouping import Grouping
-from .job import Job, plan
+from .job import Job, tasks_of
 from .layout import Counts, Layout, get
 from .places import InputFault
 from .records import convert_streams, convert_units_of
@@ -63,9 +63,9 @@ class Stats:
 
 
 def stats_of(job: Job) -> Stats:
-    """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, its losses are counted too."""
+    """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, what it has no words for, too."""
     found = Stats()
-    made = plan(replace(job, output=job.output or "stats/"))
+    made = tasks_of(job)
     found.failed = dict(made.failed)
     for task in made.tasks:
         seen = replace(task, settings=replace(task.settings, dst="events-jsonl"))
@@ -73,7 +73,8 @@ def stats_of(job: Job) -> Stats:
         try:
             _read(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
             if job.settings.dst != seen.settings.dst:
-                _read(task, lossy, _Nothing(), lambda reject: None)
+                bare = replace(task, settings=replace(task.settings, loss="drop"))
+                _read(bare, lossy, _Nothing(), lambda reject: None)
         except InputFault as fault:
             found.failed[task.place.path] = str(fault)
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -11,17 +11,20 @@ from typing import Protocol
 
 from .ends import EndToEnd
 from .grouping import MEMORY, Grouping
-from .layout import Counts, Layout, Settings
-from .places import CHUNK, Output, Place, lines, reading
+from .layout import Counts, Layout, Settings, Unaccounted
+from .places import TEMPORARY, InputFault, Output, Place, State, lines, reading, state
 from .records import convert_streams, convert_units_of
 from .rejects import SUFFIX, Rejects
 from .stream import Reject
+
+_PIECE = 1 << 16
+"""Bytes that are read together of streams end to end: what follows a stream's end in them is read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be done. ``start`` and ``end``: bytes of an input that is taken in parts; ``part``: the mark of that
-    part's outputs. ``limit``: streams at most.
+    part's outputs. ``limit``: streams at most. ``state``: of the input when the job began.
     """
 
     place: Place
@@ -33,6 +36,7 @@ class Task:
     part: str = ""
     limit: int | None = None
     memory: int = MEMORY
+    state: State | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +49,40 @@ class Done:
 
 
 def run(task: Task) -> Done:
-    """Do it. Raises ``OSError`` where the input cannot be read, or the output not written; then nothing is left."""
+    """Do it. Raises :class:`InputFault` where the input cannot be read, or changes; ``OSError`` where the output cannot
+    be written; :class:`Unaccounted`. Then nothing is left.
+    """
     counts = Counts()
+    unchanged(task)
     output = Output(task.output, part=task.part)
     rejects = Rejects(task.output + SUFFIX, task.place.path, part=task.part)
     try:
         convert_into(task, counts, output, rejects.add)
         output.close()
         rejects.close()
+        unchanged(task)
+        _add_up(task, counts, output, rejects)
     except BaseException:
         output.discard()
         rejects.discard()
         raise
     return Done(counts, rejects.count, output.size)
+
+
+def unchanged(task: Task) -> None:
+    """Raises :class:`InputFault` where the input is not what it was."""
+    if task.state is not None and state(task.place) != task.state:
+        raise InputFault("it changed while the job ran")
+
+
+def _add_up(task: Task, counts: Counts, output: Output, rejects: Rejects) -> None:
+    fault = counts.fault()
+    if fault is not None:
+        raise Unaccounted(f"{task.place.path}: {fault}")
+    if rejects.count != counts.rejected:
+        raise Unaccounted(f"{task.place.path}: of {counts.rejected} rejected streams {rejects.count} were kept")
+    if task.layout.container == "lines" and not task.layout.units and output.lines != counts.converted:
+        raise Unaccounted(f"{task.place.path}: of {counts.converted} converted streams {output.lines} were written")
 
 
 class Sink(Protocol):
@@ -78,15 +103,15 @@ def convert_into(task: Task, counts: Counts, output: Sink, reject: Callable[[Rej
         return
     with reading(task.place) as file:
         if layout.container == "streams":
-            streams = EndToEnd(settings, counts, output.write, reject)
-            while data := file.read(CHUNK):
+            streams = EndToEnd(settings, counts, output.write, reject, task.limit)
+            while not streams.full and (data := file.read(_PIECE)):
                 streams.feed(data)
             streams.close()
             return
         found = lines(file, task.start, task.end)
         if layout.units:
             with Grouping(task.memory) as grouping:
-                _all(output, convert_units_of(found, layout, settings, counts, reject, grouping))
+                _all(output, convert_units_of(found, layout, settings, counts, reject, grouping, task.limit))
         else:
             _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
 
@@ -100,19 +125,23 @@ def parts(task: Task, number: int, size: int) -> list[Task]:
     """A task in parts that can be done side by side; their outputs, one after another, are that of the whole."""
     step = max(-(-size // number), 1)
     borders = [*range(0, size, step), size] if size else [0, 0]
+    # logs that are rotated have names that end in a number
     return [
-        replace(task, start=start, end=end, part=f".{index}")
+        replace(task, start=start, end=end, part=f".~{index}")
         for index, (start, end) in enumerate(pairwise(borders))
     ]
 
 
-def leftovers(output: str) -> None:
-    """Remove what a job that was ended has left of an output."""
-    from .places import TEMPORARY
-
-    folder = os.path.dirname(output) or "."
-    names = (os.path.basename(output) + ".", os.path.basename(output + SUFFIX) + ".")
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            if name.endswith(TEMPORARY) and name.startswith(names):
-                os.unlink(os.path.join(folder, name))
+def leftovers(outputs: Iterable[str]) -> None:
+    """Remove what a job that was ended has left of outputs."""
+    names: dict[str, set[str]] = {}
+    for output in outputs:
+        folder, name = os.path.split(output)
+        names.setdefault(folder or ".", set()).update((name, name + SUFFIX))
+    for folder, ours in names.items():
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                inner = name.removesuffix(TEMPORARY)
+                whole, mark, number = inner.rpartition(".~")
+                if inner != name and (inner in ours or (mark and number.isdecimal() and whole in ours)):
+                    os.unlink(os.path.join(folder, name))

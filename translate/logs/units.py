@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import jsontext
-from ..errors import DecodeError
-from ..registry import resolve
 from .layout import Counts, Settings
-from .stream import broken, count, report_for, translator, verify
+from .stream import broken, chunks_of, count, end_of, report_for, translator, verify
 
 
 def convert_units(units: Sequence[Any], settings: Settings, counts: Counts) -> list[tuple[int, Any]]:
@@ -21,40 +19,22 @@ def convert_units(units: Sequence[Any], settings: Settings, counts: Counts) -> l
     report = report_for(settings)
     running = translator(settings, report)
     out: list[tuple[int, Any]] = []
-    pieces = chunks(units, settings.src)
-    for index, chunk in enumerate(pieces):
+    chunks = chunks_of(units, settings.src)
+    for index, chunk in enumerate(chunks):
         out += ((index, each) for each in running.feed(chunk))
     out += ((len(units) - 1, each) for each in running.close())
     error = broken(running)
     if error is not None:
         raise error
     if settings.verify:
-        verify(settings, pieces, [each for _, each in out])
-    count(counts, running, report)
+        verify(settings, lambda: chunks, [each for _, each in out])
+    count(counts, settings, running, report)
     if not running.joined:
         return [(index, jsontext.loads(jsontext.dumps(each))) for index, each in out]
-    end = _end(settings.dst)
+    end = end_of(settings.dst)
     return [(index, text) for index, each in out for text in _split(each, end)]
 
 
-def chunks(units: Sequence[Any], format: str) -> list[Any]:
-    """Units as they are fed: text has the end of its unit."""
-    end = _end(format)
-    return [unit if isinstance(unit, dict) else _ended(unit, end) for unit in units]
-
-
-def _end(format: str) -> str:
-    """What ends a unit."""
-    types = resolve(format)[1].media_types
-    return "\n\n" if types and types[0] == "text/event-stream" else "\n"
-
-
-def _ended(unit: Any, end: str) -> str:
-    if not isinstance(unit, str):
-        raise DecodeError("a unit is text or an object")
-    return unit.rstrip("\r\n") + end
-
-
-def _split(data: bytes, end: str) -> list[str]:
+def _split(data: bytes, end: bytes) -> list[str]:
     """Units that were said together."""
-    return [piece + (end if end == "\n\n" else "") for piece in data.decode().split(end) if piece]
+    return [(piece + (end if len(end) > 1 else b"")).decode() for piece in data.split(end) if piece]

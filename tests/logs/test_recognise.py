@@ -1,0 +1,118 @@
+"""What logs are, told by their beginning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.logs import packing
+from translate.cli import main
+from translate.logs.places import Place
+from translate.logs.recognise import NotRecognised, format_of, recognise
+
+FORMATS = ("unievent-sse", "unievent-jsonl", "gateway-sse", "gateway-jsonl", "events-jsonl")
+STREAMS = {format: packing.examples(format) for format in FORMATS}
+
+
+def told(path: Path, data: bytes, layout: Any = None) -> str:
+    path.write_bytes(data)
+    return str(recognise(Place(str(path), path.name), layout))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_in_every_container(tmp_path: Path, format: str, suffix: str) -> None:
+    if suffix == ".zst":
+        pytest.importorskip("backports.zstd", reason="zstd is not installed")
+    streams = STREAMS[format]
+    path = tmp_path / "log"
+    packed = {
+        f"{format}, streams end to end": b"".join(streams),
+        f"{format}, JSON lines with a stream each in 'log.stream'": packing.of_streams(streams),
+        f"{format}, JSON lines with a unit each in 'log.unit', by 'id' and 'log.n'": packing.of_units(
+            streams, lambda stream: packing.units(stream, format)
+        ),
+    }
+    for expected, data in packed.items():
+        # a unit by itself is text of any shape of its codec
+        assert told(path, packing.packed(data, suffix)) == expected
+
+
+@pytest.mark.parametrize("codec", ["unievent", "gateway"])
+def test_objects(tmp_path: Path, codec: str) -> None:
+    streams = STREAMS[f"{codec}-sse"]
+
+    def split(stream: bytes) -> list[Any]:
+        return packing.objects(stream, f"{codec}-sse")
+
+    listed = f"{codec}, JSON lines with a stream each in 'log.stream'"
+    assert told(tmp_path / "log", packing.of_streams(streams, split)) == listed
+    each = f"{codec}, JSON lines with a unit each in 'log.unit', by 'id' and 'log.n'"
+    assert told(tmp_path / "log", packing.of_units(streams, split)) == each
+
+
+def test_the_field_of_a_stream_is_no_id(tmp_path: Path) -> None:
+    data = packing.line({"stream": STREAMS["gateway-sse"][3].decode()})
+    (tmp_path / "log").write_bytes(data)
+    found = recognise(Place(str(tmp_path / "log"), "log"))
+    assert (found.layout.field, found.layout.id) == ("stream", None)
+
+
+def test_a_record_with_an_error_beside_its_stream_is_a_record(tmp_path: Path) -> None:
+    record = {"error": {"message": "x", "code": 1}, "id": 7, "answer": STREAMS["unievent-sse"][3].decode()}
+    expected = "unievent-sse, JSON lines with a stream each in 'answer'"
+    assert told(tmp_path / "log", packing.line(record)) == expected
+
+
+def test_first_records_may_lack_a_stream(tmp_path: Path) -> None:
+    good = {"id": 1, "answer": STREAMS["unievent-sse"][3].decode()}
+    data = packing.line({"id": 0, "answer": None}) + b"{broken\n" + packing.line(good)
+    assert told(tmp_path / "log", data) == "unievent-sse, JSON lines with a stream each in 'answer'"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"hello\n", "no log of a known format"),
+        (bytes(range(256)), "no log of a known format"),
+        (b'{"a": 1}\n', "hold no stream of a known format"),
+        (b"{", "hold no stream of a known format"),
+        (b'data: {"choices": []}\n\n', "no log of a known format"),
+        (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "name the fields of its id"),
+    ],
+)
+def test_what_is_not_recognised(tmp_path: Path, data: bytes, says: str) -> None:
+    with pytest.raises(NotRecognised, match=says):
+        told(tmp_path / "log", data)
+
+
+def test_the_command_says_what_it_took(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "log.jsonl").write_bytes(packing.of_streams(STREAMS["unievent-sse"]))
+    arguments = ["convert", str(tmp_path / "log.jsonl"), "--to", "gateway-sse", "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--container", "lines", "--dry-run"]) == 0
+    assert "(unievent-sse, JSON lines with a stream each in 'log.stream')" in capfd.readouterr().out
+    assert main([*arguments, "--container", "lines"]) == 0
+    assert "log.jsonl for unievent-sse, JSON lines" in capfd.readouterr().err
+    assert len(packing.records_of((tmp_path / "out").read_bytes())) == len(STREAMS["unievent-sse"])
+
+
+@pytest.mark.parametrize("folder", ["unievent", "unievent-sse", "unievent-cases", "unievent-ascii"])
+def test_recordings_are_never_taken_for_something_else(folder: str) -> None:
+    if not packing.CORPUS.is_dir():
+        pytest.skip(f"the corpus of recordings is not at {packing.CORPUS}")
+    formats = {".jsonl": "unievent-jsonl", ".sse": "unievent-sse"}
+    for path in sorted((packing.CORPUS / folder).iterdir()):
+        assert format_of(path.read_bytes()) in (formats[path.suffix], None), path
+
+
+def test_recordings_of_others_are_not_recognised() -> None:
+    if not packing.CORPUS.is_dir():
+        pytest.skip(f"the corpus of recordings is not at {packing.CORPUS}")
+    for folder in ("anthropic", "gemini", "openai-chat", "openai-responses"):
+        for path in sorted((packing.CORPUS / folder).rglob("*"))[:40]:
+            if path.is_file():
+                assert format_of(path.read_bytes()[:20_000]) is None, path

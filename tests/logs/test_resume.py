@@ -1,0 +1,236 @@
+"""A job that is killed, and resumed, leaves what one leaves that was not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.logs import packing
+from translate.cli import main
+from translate.logs import Job, Settings, convert_logs, job
+from translate.logs.manifest import OtherJob
+
+PATIENCE = 30
+PART = 30_000
+MOMENTS = 20
+MANIFEST = "_manifest.jsonl"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join((str(packing.ROOT), str(packing.ROOT / "codecs")))}
+FORMATS = ("--from", "unievent-sse", "--to", "gateway-sse", "--stream-field", "log.stream", "--id-field", "id")
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is of use where the machine fails, and takes most of the time here."""
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Many files and a large one, with broken streams in all."""
+    folder = tmp_path_factory.mktemp("logs") / "in"
+    folder.mkdir()
+    for number in range(10):
+        streams = packing.examples("unievent-sse", 4 + 200 * (number == 7))
+        streams[number % 4] = streams[number % 4][:-200]
+        (folder / f"{number:02}.jsonl").write_bytes(packing.of_streams(streams))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(logs: Path) -> dict[str, bytes]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "PART", PART)
+        assert convert(logs, logs.parent / "whole") == 1
+    return content(logs.parent / "whole")
+
+
+def arguments(logs: Path, out: Path, *more: str) -> list[str]:
+    return ["convert", *FORMATS, *more, "--report", str(out.parent / f"{out.name}.report"), "-o", str(out), str(logs)]
+
+
+def convert(logs: Path, out: Path, *more: str) -> int:
+    return main(arguments(logs, out, *more))
+
+
+def content(out: Path) -> dict[str, bytes]:
+    """All that a job has left, but its manifest; and what it says of it."""
+    found = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    report = (out.parent / f"{out.name}.report").read_text().splitlines()
+    counts = json.dumps(json.loads(report[-1])["counts"]).encode()
+    return {name: data for name, data in found.items() if name != MANIFEST} | {"counts": counts}
+
+
+def start(logs: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
+    """The same by a process of its own, at the head of a group that its workers are of."""
+    code = f"from translate.logs import job; job.PART = {PART}; from translate.cli import main; main()"
+    command = [sys.executable, "-c", code, *arguments(logs, out, "--jobs", "2", *more)]
+    return subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def is_gone(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def kill(process: subprocess.Popen[bytes], out: Path, moment: float) -> bool:
+    """Kill it so many seconds after it began to work; whether it was still at work. Its workers end by themselves."""
+    until(lambda: (out / MANIFEST).exists() or process.poll() is not None)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(moment)
+    working = process.poll() is None
+    process.kill()
+    process.wait(PATIENCE)
+    until(partial(is_gone, process.pid))
+    return working
+
+
+@pytest.fixture(scope="module")
+def duration(logs: Path, expected: dict[str, bytes]) -> float:
+    """Seconds that it works."""
+    out = logs.parent / "timed"
+    process = start(logs, out)
+    until((out / MANIFEST).exists)
+    began = time.monotonic()
+    assert process.wait(PATIENCE) == 0
+    assert content(out) == expected
+    return time.monotonic() - began
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "out"
+    shutil.rmtree(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs process groups")
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_killed_at_any_moment(
+    logs: Path, expected: dict[str, bytes], duration: float, out: Path, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "PART", PART)
+    chance = random.Random(moment)
+    kill(start(logs, out), out, duration * (moment + chance.random()) / MOMENTS)
+    if moment % 5 == 0:
+        kill(start(logs, out, "--resume"), out, duration * chance.random())
+    assert convert(logs, out, "--resume") == 1
+    assert content(out) == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_interrupted(logs: Path, expected: dict[str, bytes], duration: float, out: Path) -> None:
+    process = start(logs, out)
+    until((out / MANIFEST).exists)
+    time.sleep(duration / 3)
+    os.killpg(process.pid, signal.SIGINT)
+    process.wait(PATIENCE)
+    until(partial(is_gone, process.pid))
+    assert not list(out.rglob("*.part"))
+    assert convert(logs, out, "--resume") == 1
+    assert content(out) == expected
+
+
+# ---- what is done again, and what is not -------------------------------------------------------------------
+
+
+@pytest.fixture
+def done(tmp_path: Path) -> Path:
+    """A job of three files that is done."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.sse").write_bytes(packing.examples("unievent-sse", 3)[number])
+    convert_logs(asked(tmp_path))
+    return tmp_path
+
+
+def asked(folder: Path, dst: str = "gateway-sse", **options: bool) -> Job:
+    return Job([str(folder / "in")], str(folder / "out"), None, Settings("unievent-sse", dst), **options)
+
+
+def again(folder: Path) -> list[str]:
+    """What is done again by a job that is resumed."""
+    before = {path: path.stat().st_ino for path in (folder / "out").glob("*.sse")}
+    summary = convert_logs(asked(folder, resume=True))
+    changed = sorted(path.name for path in (folder / "out").glob("*.sse") if path.stat().st_ino != before.get(path))
+    assert summary.skipped == 3 - len(changed)
+    assert (len(summary.entries), summary.counts.converted) == (3, 3)
+    return changed
+
+
+def test_nothing_is_done_again(done: Path) -> None:
+    assert again(done) == []
+
+
+def test_an_input_that_changed_is_done_again(done: Path) -> None:
+    data = packing.examples("unievent-sse", 9)[8]
+    (done / "in" / "1.sse").write_bytes(data)
+    assert again(done) == ["1.sse"]
+    assert b'"8 0 ' in (done / "out" / "1.sse").read_bytes()
+
+
+def test_an_input_that_is_only_newer_is_not(done: Path) -> None:
+    os.utime(done / "in" / "1.sse", (1, 1))
+    assert again(done) == []
+
+
+def test_an_output_that_is_gone_is_done_again(done: Path) -> None:
+    (done / "out" / "2.sse").unlink()
+    assert again(done) == ["2.sse"]
+
+
+@pytest.mark.parametrize("cut", [1, 30])
+def test_a_manifest_whose_last_line_is_torn(done: Path, cut: int) -> None:
+    path = done / "out" / MANIFEST
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert again(done) == ([] if cut == 1 else ["2.sse"])
+    assert again(done) == []
+
+
+def test_other_settings_are_refused(done: Path) -> None:
+    with pytest.raises(OtherJob):
+        convert_logs(asked(done, dst="gateway-jsonl", resume=True))
+
+
+@pytest.mark.parametrize("manifest", [b"", b"{}\n", b"[]\n", b"\xff"])
+def test_another_file_in_the_manifests_place_is_refused(done: Path, manifest: bytes) -> None:
+    (done / "out" / MANIFEST).write_bytes(manifest)
+    with pytest.raises(OtherJob):
+        convert_logs(asked(done, resume=True))
+
+
+def test_without_a_manifest_nothing_is_written_over(done: Path) -> None:
+    (done / "out" / MANIFEST).unlink()
+    with pytest.raises(job.OutputExists):
+        convert_logs(asked(done, resume=True))
+    shutil.rmtree(done / "out")
+    assert convert_logs(asked(done, resume=True)).counts.converted == 3
+
+
+def test_a_glob_goes_on_in_its_folder(done: Path) -> None:
+    asked_for = Job([str(done / "in" / "*.sse")], str(done / "new"), None, Settings("unievent-sse", "gateway-sse"))
+    convert_logs(asked_for)
+    (done / "in" / "3.sse").write_bytes((done / "in" / "0.sse").read_bytes())
+    resumed = Job(asked_for.inputs, asked_for.output, None, asked_for.settings, resume=True)
+    assert convert_logs(resumed).skipped == 3
