@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 PINNED = Path(__file__).with_suffix(".txt")
-MODULES = ("translate", "translate.adapters", "translate.shapes", "translate.testing")
-"""Modules that others import from: users, services, authors of shapes, and authors of codecs."""
+MODULES = ("translate", "translate.adapters", "translate.logs", "translate.shapes", "translate.testing")
+"""Modules that others import from: users, services, jobs, authors of shapes, and authors of codecs."""
 
 
 def public_api() -> str:

@@ -198,7 +198,7 @@ def test_errors_encode_says_it_in_the_output(call: Main) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["convert"], ["--from", "--to", "required"]),
+        (["convert"], ["--to", "required"]),
         (["nonsense"], ["nonsense", "convert", "formats"]),
         ([*TO_GATEWAY, "a", "b"], ["b"]),
         ([*TO_GATEWAY, "--los", "drop"], ["--los"]),
@@ -240,11 +240,11 @@ def test_help_and_version(call: Main) -> None:
 def test_input_that_cannot_be_read_is_status_3(call: Main, tmp_path: Path) -> None:
     file = tmp_path / "kept"
     file.write_bytes(b"kept")
-    for missing in (tmp_path / "missing", tmp_path):
-        status, written, error = call(*TO_GATEWAY, missing, "-o", file)
-        assert (status, written) == (3, b"")
-        assert str(missing) in message(error)
-        assert file.read_bytes() == b"kept"
+    missing = tmp_path / "missing"
+    status, written, error = call(*TO_GATEWAY, missing, "-o", file)
+    assert (status, written) == (3, b"")
+    assert str(missing) in message(error)
+    assert file.read_bytes() == b"kept"
     out = run(*TO_GATEWAY, preexec_fn=lambda: os.close(0))
     assert out.returncode == 3
     assert "cannot read standard input: it is closed" in message(out.stderr)
@@ -629,7 +629,8 @@ def test_a_report_that_cannot_be_written(call: Main, monkeypatch: pytest.MonkeyP
 
 
 def test_errors_of_files_in_process(call: Main, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert call(*TO_GATEWAY, tmp_path)[0] == 3
+    # a folder holds logs, and they need a place
+    assert call(*TO_GATEWAY, tmp_path)[0] == 2
     assert call(*TO_GATEWAY, "-o", tmp_path, stdin=HELLO)[0] == 3
     assert call(*TO_GATEWAY, TURN, "-o", tmp_path / "out")[0] == 0
     assert call(*TO_GATEWAY, tmp_path / "out", "-o", tmp_path / "out")[0] == 2
