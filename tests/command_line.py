@@ -64,7 +64,7 @@ def _groups(parser: ArgumentParser) -> Iterator[str]:
 def _row(action: Action) -> str:
     value = "" if action.nargs == 0 or not action.option_strings else f" {_value(action)}"
     names = [f"`{name}{value}`" for name in action.option_strings] or [f"`{action.metavar}`"]
-    about = str(action.help).replace("%%", "%")
+    about = str(action.help).replace("%%", "%").replace("[", "\\[")
     return f"| {', '.join(names)} | {about} |"
 
 

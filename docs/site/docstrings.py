@@ -9,7 +9,9 @@ from typing import Any
 import griffe
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):`~?([\w.]+)`")
-_COLUMNS = re.compile(r"^(``[^`\n]+``(?:, ``[^`\n]+``)*)  +(.+(?:\n +.+)*)", re.M)
+_NAMES = r"``[^`\n]+``(?:, ``[^`\n]+``)*"
+_COLUMNS = re.compile(rf"^{_NAMES}  +.+(?:\n(?: |{_NAMES} ).*)*", re.M)
+_ROW = re.compile(rf"^({_NAMES}) +(.+(?:\n +.+)*)", re.M)
 _DIRECTIVE = re.compile(r"^\.\. code-block:: \w+\n", re.M)
 
 
@@ -24,10 +26,13 @@ class Docstrings(griffe.Extension):
 
 def _markdown(text: str, obj: griffe.Object) -> str:
     text = _DIRECTIVE.sub("", text)
-    text = _COLUMNS.sub(lambda found: f"- {found[1]}: {' '.join(found[2].split())}", text)
-    # a list needs a blank line before it
-    text = re.sub(r"^(?!- )(?! )(.+)\n- ``", r"\1\n\n- ``", text, flags=re.M)
+    text = _COLUMNS.sub(lambda found: "\n" + _ROW.sub(_item, found[0]) + "\n", text)
     return _ROLE.sub(lambda found: _reference(found[1], obj), text)
+
+
+def _item(found: re.Match[str]) -> str:
+    """A row of columns as an item of a list."""
+    return f"- {found[1]}: {' '.join(found[2].split())}"
 
 
 def _reference(name: str, obj: griffe.Object) -> str:
