@@ -217,7 +217,7 @@ def _alone(item: _Item) -> tuple[str, Level, str]:
 
 
 def _parts(a: _Part, b: _Part) -> Iterator[Difference]:
-    about = [a.head.kind] if a.head.kind == b.head.kind else []
+    about: list[str] = [a.head.kind] if a.head.kind == b.head.kind else []
     about += [f"there part {b.index}"] if a.index != b.index else []
     where = f"part {a.index} ({'; '.join(about)})" if about else f"part {a.index}"
     tool = "tool" in a.head.kind or "tool" in b.head.kind
