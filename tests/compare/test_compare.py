@@ -149,8 +149,8 @@ def test_any_single_change_of_content_is_found(kind: type[Event], data: st.DataO
     assume(places)
     at = data.draw(st.sampled_from(places))
     changed = data.draw(st.sampled_from(CHANGES[kind]))(stream[at])
-    assume(changed is not None and (kind is not Close or not isinstance(stream[at - 1], Handover)))
-    assert changed is not None
+    if changed is None:
+        return
     other = [*stream[:at], changed, *stream[at + 1 :]]
     found = compare(stream, other)
     assert found

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.compare.samples import FOLDER, PAIRS, Pair, diff, printed, written
+from tests.compare.samples import FOLDER, PAIRS, ROOT, Pair, diff, printed, written
 from translate.cli import main
 from translate.cli._files import Output
 
@@ -106,3 +106,8 @@ def test_a_fault_of_the_program_is_trouble_and_no_difference(
     monkeypatch.setattr("translate.compare.compare", fault)
     assert main(["diff", *(str(FOLDER / name) for name in TEXT)]) == 2
     assert "internal error, ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_the_readme_shows_what_is_printed() -> None:
+    shown = (FOLDER / "text.txt").read_text(encoding="utf-8").rpartition("exit status")[0]
+    assert f"```text\n{shown}```" in (ROOT / "README.md").read_text(encoding="utf-8")
