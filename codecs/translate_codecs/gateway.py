@@ -2,9 +2,9 @@
 
 1. A unit is an envelope: ``{"success": true, "code", "value": {"type", …}}`` or ``{"success": false, "code",
    "message"}``. On SSE the event name is the ``type``, ``error`` for a failure.
-2. ``stream := streamStart (run | tool | streamError | streamStart)* (stop | error)``, or ``error`` alone;
-   ``run := contentStart content* contentEnd | thinkingStart thinking* thinkingEnd``. ``streamError`` and ``error``
-   end an open run.
+2. ``stream := error | streamStart (run | tool | streamError | streamStart)* (stop | error)``;
+   ``run := contentStart content* (contentEnd | streamError | error) |
+   thinkingStart thinking* (thinkingEnd | streamError | error)``. An ``error`` is always last.
 3. ``thinkingEnd.data`` is the run's provider state, its keys prefixed with who issued it. A call comes whole.
 4. Frames of other types are foreign units; unknown members stay in the residue. Neither is an error.
 

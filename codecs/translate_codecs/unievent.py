@@ -1,8 +1,9 @@
 """UniEvent: the delta/done grammar of MMSP, as objects, JSON lines, a JSON array and SSE.
 
 1. A unit is an event or ``{"error": {…}}``. An event of type ``delta`` holds one item; ``stop`` holds none, and the
-   usage and finish reason. ``stream := delta* stop | delta* error``.
-2. Items form groups: ``group := K.delta+ K.done``, K one of the six kinds; groups do not interleave.
+   usage and finish reason. An error is always last.
+2. Items form groups, which do not interleave: ``stream := group* (stop | error)``; ``group := delta+ (done | error)``,
+   ``delta`` being a ``K.delta`` and ``done`` a ``K.done``, K one of the six kinds.
 3. The first fragment of a call has its name and id, the later ones have neither.
 4. ``K.done`` is the first fragment with the growing field replaced by all that the fragments held; a call's arguments
    are parsed, blank text being ``{}``.

@@ -10,6 +10,9 @@ from translate import Limits, Model, __version__
 
 from . import _commands
 from ._conformance import conformance as run_conformance
+from ._diff import ABOUT as DIFF
+from ._diff import ENDING as DIFF_ENDING
+from ._diff import add_diff
 from ._files import STANDARD
 from ._serve import serve as run_serve
 from ._status import STATUSES, Status, one_line
@@ -35,6 +38,7 @@ examples:
   curl -sN $URL | translate-streams convert --from gateway-sse --to unievent-jsonl
   translate-streams check turn.sse --from unievent
   translate-streams assemble turn.sse --from unievent --to gateway
+  translate-streams diff turn.sse turn.jsonl
   translate-streams formats
   translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
   translate-streams conformance
@@ -155,6 +159,11 @@ def build_parser() -> ArgumentParser:
     )
     _add_strictness(assemble)
     _add_limits(assemble)
+
+    diff = commands.add_parser("diff", help="compare two streams", description=DIFF, epilog=DIFF_ENDING)
+    add_diff(diff)
+    _add_strictness(diff)
+    _add_limits(diff)
 
     formats = commands.add_parser("formats", help="list the formats", description=_FORMATS, epilog=STATUSES)
     formats.set_defaults(run=_commands.formats)

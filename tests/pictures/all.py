@@ -1,0 +1,39 @@
+"""Which pictures there are, and what of the code each is drawn from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from translate import grammar
+from translate.events import NAMES, PART_KINDS
+from translate_codecs import events, gateway, unievent
+
+from .grammars import grammar_of
+from .matrix import matrix
+from .railroad import railroad
+from .states import Table, states
+from .svg import Canvas
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
+TABLES: dict[str, Table] = {
+    "algebra": {
+        state: {NAMES[event]: after for event, after in row.items()} for state, row in grammar.TABLE.items()
+    },
+    "gateway": gateway.STATES,
+    "unievent": unievent.STATES,
+}
+GRAMMARS = {
+    "algebra": grammar_of(grammar.__doc__),
+    "gateway": grammar_of(gateway.__doc__),
+    "unievent": grammar_of(unievent.__doc__),
+}
+CODECS = (unievent.CODEC, gateway.CODEC, events.CODEC)
+SAID = (*PART_KINDS, *sorted(events.CODEC.says - {*PART_KINDS}))
+TITLES = {"algebra": "the event algebra", "gateway": "the gateway's frames", "unievent": "UniEvent"}
+
+
+def pictures() -> dict[str, Canvas]:
+    """File → picture."""
+    drawn = {f"{name}-states.svg": states(TITLES[name], table) for name, table in TABLES.items()}
+    drawn |= {f"{name}-grammar.svg": railroad(TITLES[name], rules) for name, rules in GRAMMARS.items()}
+    return {**drawn, "formats.svg": matrix(CODECS, SAID)}
