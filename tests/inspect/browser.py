@@ -7,6 +7,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,15 @@ from tests.peers.serving import PATIENCE
 
 KEYS = {"ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27, "Home": 36,
         "End": 35, "PageDown": 34, "PageUp": 33, "Tab": 9}  # fmt: skip
+
+_EXEC = """\
+import fcntl, os, sys
+read, write = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3])
+os.dup2(read, 3)
+os.dup2(write, 4)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+"""Has a program read its pipe from 3 and write it to 4, whatever the ends are here."""
 
 
 class Page:
@@ -84,7 +94,10 @@ class Page:
 
     def hover(self, selector: str) -> None:
         """Move the mouse onto an element."""
-        x, y = self._middle(selector)
+        self.move(*self._middle(selector))
+
+    def move(self, x: float, y: float) -> None:
+        """Move the mouse."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def click(self, selector: str) -> None:
@@ -147,8 +160,7 @@ def chromium(profile: Path) -> Iterator[Page]:
     back, their_out = os.pipe()
     with (profile / "log").open("wb") as log:
         process = subprocess.Popen(
-            # the pipe is read from 3 and written to 4
-            ["sh", "-c", f'exec "$0" "$@" 3<&{their_in} 4>&{their_out}', program, *FLAGS,
+            [sys.executable, "-c", _EXEC, str(their_in), str(their_out), program, *FLAGS,
              f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, pass_fds=(their_in, their_out),
         )  # fmt: skip

@@ -11,6 +11,7 @@ from translate import Limits, Model, __version__
 from . import _commands
 from ._conformance import conformance as run_conformance
 from ._files import STANDARD
+from ._playground import add_playground
 from ._serve import serve as run_serve
 from ._status import STATUSES, Status, one_line
 
@@ -166,6 +167,8 @@ def build_parser() -> ArgumentParser:
     serve.set_defaults(run=run_serve)
     _add_serve(serve)
 
+    add_playground(commands)
+
     conformance = commands.add_parser(
         "conformance",
         help="run the conformance vectors",
@@ -255,6 +258,9 @@ def _add_serve(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--port", type=_count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
+    )
+    parser.add_argument(
+        "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
     )
     _add_loss(parser)
     _add_strictness(parser)

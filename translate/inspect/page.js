@@ -1,6 +1,6 @@
 // Draws a view: two rails of units, what each became, and what was not said. All text of a stream goes in as text.
 const page = (() => {
-  const OVERSCAN = 12, MANY = 60, JUMPS = 24;
+  const OVERSCAN = 8, MANY = 60, JUMPS = 24;
   const linked = (side, index) => units[side][index]?.[side === "source" ? "to" : "from"] ?? [];
 
   let view = null;
@@ -16,7 +16,11 @@ const page = (() => {
 
   // ---- rows
 
-  const height = () => parseFloat(getComputedStyle($("canvas")).getPropertyValue("--row"));
+  let size = 30, gutter = 84; // as the style has them; asked for once, since that makes the browser lay out
+  function measure() {
+    size = parseFloat(getComputedStyle($("canvas")).getPropertyValue("--row"));
+    gutter = $("threads").clientWidth;
+  }
   const kindOf = (unit) => view.parts[unit.part]?.kind ?? unit.kind;
   const since = (time) => (time == null || began == null ? "" : `+${((time - began) / 1000).toFixed(3)} s`);
 
@@ -57,7 +61,7 @@ const page = (() => {
   }
 
   function shown() {
-    const size = height(), top = $("scroller").scrollTop;
+    const top = $("scroller").scrollTop;
     return [
       Math.max(0, Math.floor(top / size) - OVERSCAN),
       Math.min(count - 1, Math.ceil((top + $("scroller").clientHeight) / size) + OVERSCAN),
@@ -125,7 +129,7 @@ const page = (() => {
   }
 
   function threads(first, last) {
-    const size = height(), width = $("threads").clientWidth, paths = [];
+    const width = gutter, paths = [];
     const draw = (source, target, lit) => {
       const from = (slots.source[source] - first + 0.5) * size, to = (slots.target[target] - first + 0.5) * size;
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
@@ -172,7 +176,7 @@ const page = (() => {
     if (!units[side][index]) return;
     active = { side, index };
     $("open").disabled = false;
-    const size = height(), scroller = $("scroller"), top = slots[side][index] * size;
+    const scroller = $("scroller"), top = slots[side][index] * size;
     if (top < scroller.scrollTop + size) scroller.scrollTop = Math.max(0, top - 3 * size);
     else if (top > scroller.scrollTop + scroller.clientHeight - 2 * size) scroller.scrollTop = top - scroller.clientHeight + 4 * size;
     render();
@@ -196,9 +200,9 @@ const page = (() => {
 
   function key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !event.target.classList.contains("unit")) return;
-    const { side, index } = active, size = units[side].length;
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
-    if (event.key in steps) focus(side, Math.min(size - 1, Math.max(0, index + steps[event.key])));
+    const { side, index } = active, all = units[side].length;
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -all, End: all };
+    if (event.key in steps) focus(side, Math.min(all - 1, Math.max(0, index + steps[event.key])));
     else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       if ((side === "source") === (event.key === "ArrowRight")) cross(side, index);
     } else if (event.key === "Enter" || event.key === " ") open(side, index);
@@ -381,7 +385,8 @@ const page = (() => {
     });
     const later = () => { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; if (view) render(); }); };
     $("scroller").addEventListener("scroll", later, { passive: true });
-    new ResizeObserver(later).observe($("scroller"));
+    new ResizeObserver(() => { measure(); later(); }).observe($("scroller"));
+    measure();
   }
 
   start();

@@ -7,10 +7,12 @@ import hashlib
 import html
 import json
 import re
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 SCRIPTS = ("parts.js", "page.js")
+_STYLE = "page.css"
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 
@@ -26,14 +28,17 @@ def page(title: str, data: Any, *, scripts: tuple[str, ...] = SCRIPTS, connect: 
 
     ``connect``: what it may ask, as the policy says it.
     """
-    css = _text("page.css")
-    js = "".join(map(_text, scripts))
-    policy = (
-        f"default-src 'none'; script-src '{_digest(js)}'; style-src '{_digest(css)}'; img-src data:; "
-        f"connect-src {connect}; base-uri 'none'; form-action 'none'"
-    )
-    parts = {"title": html.escape(title), "csp": policy, "css": css, "js": js, "data": embedded(data)}
+    css, js = _text(_STYLE), _code(scripts)
+    parts = {"title": html.escape(title), "csp": policy(scripts, connect), "css": css, "js": js, "data": embedded(data)}
     return _SLOT.sub(lambda slot: parts[slot[1]], _text("page.html"))
+
+
+def policy(scripts: tuple[str, ...] = SCRIPTS, connect: str = "'none'") -> str:
+    """The content security policy of a page."""
+    return (
+        f"default-src 'none'; script-src '{_digest(_code(scripts))}'; style-src '{_digest(_text(_STYLE))}'; "
+        f"img-src data:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
 
 
 def embedded(data: Any) -> str:
@@ -41,6 +46,11 @@ def embedded(data: Any) -> str:
     return json.dumps(data, separators=(",", ":")).translate(_ESCAPES)
 
 
+def _code(scripts: tuple[str, ...]) -> str:
+    return "".join(map(_text, scripts))
+
+
+@cache
 def _text(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
 
