@@ -16,7 +16,7 @@ from tests.inspect.browser import Page
 from tests.inspect.views import HOSTILE
 from tests.peers.serving import PATIENCE
 from translate.inspect import playground
-from translate.inspect.playground import LIMIT, Server, look
+from translate.inspect.playground import CHUNKS, LIMIT, Server, look
 
 TURN = Path(__file__).resolve().parents[2] / "examples" / "claude-turn.unievent.sse"
 TEXT = TURN.read_text("utf-8")
@@ -88,6 +88,12 @@ def test_chunks_change_nothing_and_each_unit_is_said_as_soon_as_it_can_be(size: 
     for side in ("source", "target"):
         for unit, same in zip(cut[side]["units"], whole[side]["units"], strict=True):
             assert unit["kind"] == same["kind"]
+
+
+def test_a_long_stream_comes_in_larger_chunks() -> None:
+    chunks = look({**ASKED, "text": TEXT + "\n" * 3 * CHUNKS, "chunk": 1})["chunks"]
+    assert chunks["size"] == 4
+    assert chunks["count"] < CHUNKS
 
 
 def test_a_chunk_is_the_one_that_completes_the_unit() -> None:

@@ -34,13 +34,8 @@ JSON = (b"content-type", b"application/json")
 def started() -> Iterator[subprocess.Popen[bytes]]:
     # a shell that starts the tests in the background has them ignore interrupts
     interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "translate", "playground"],
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=interruptible,
-    )
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": interruptible}
+    process = subprocess.Popen[bytes]([sys.executable, "-m", "translate", "playground"], env=ENVIRONMENT, **options)
     yield process
     process.kill()
     process.communicate()

@@ -29,6 +29,8 @@ from .view import view
 PATH = "/playground"
 LIMIT = 4 * 1024 * 1024
 """Bytes of a stream at most."""
+CHUNKS = 50_000
+"""Chunks that a stream comes in at most: a long one comes in larger ones."""
 _BODY = 2 * LIMIT + 4096
 """Bytes of a request at most: JSON may spell a character with several."""
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -122,7 +124,7 @@ def look(asked: dict[str, Any]) -> JsonObject:
     options: dict[str, Any] = {"loss": asked.get("loss", "carry"), "strict": asked.get("strict", True) is not False}
     options["clock"] = lambda: began
     seen = view(data, src, dst, **options)
-    step = _count(asked, "chunk", 0) or len(data) or 1
+    step = max(_count(asked, "chunk", 0) or len(data), -(-len(data) // CHUNKS), 1)
     seen["bytes"] = {"all": size, "read": len(data)}
     seen["chunks"] = _in_chunks(data, step, seen, partial(Translator, src, dst, errors="encode", **options))
     return seen
@@ -201,7 +203,7 @@ def _page() -> bytes:
 
 
 def _examples() -> Iterable[JsonObject]:
-    installed = files(__package__).joinpath("examples")
+    installed = files("translate.inspect").joinpath("examples")
     for name, format in _EXAMPLES.items():
         found = installed.joinpath(name)
         if not found.is_file():

@@ -52,7 +52,7 @@ def _code(scripts: tuple[str, ...]) -> str:
 
 @cache
 def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
+    return files("translate.inspect").joinpath(name).read_text("utf-8")
 
 
 def _digest(text: str) -> str:
