@@ -39,22 +39,28 @@ function clean(text) {
   return String(text ?? "").replace(STEERS, spelled);
 }
 
-// Where units stand: each target unit on the line of the last source unit that it came from, or below.
+// Where units stand: each target unit on the line of the last source unit that it came from, or below. One that came
+// from none was needed by the next that did.
 function lay(source, target) {
   const slots = { source: new Array(source.length), target: new Array(target.length) };
+  const causes = new Array(target.length);
+  let cause = source.length - 1;
+  for (let at = target.length - 1; at >= 0; at--) {
+    if (target[at].from.length) cause = target[at].from.at(-1);
+    causes[at] = cause;
+  }
   let next = 0, at = 0, latest = -1;
   for (let index = 0; index < source.length || at < target.length; index++) {
-    const left = index < source.length;
     let line = next;
-    if (left) slots.source[index] = next++;
+    if (index < source.length) slots.source[index] = next++;
     for (; at < target.length; line++) {
-      latest = target[at].from.reduce((most, each) => Math.max(most, each), latest);
-      if (left && latest > index) break;
+      latest = Math.max(latest, causes[at]);
+      if (latest > index) break;
       slots.target[at++] = line;
     }
     next = Math.max(next, line);
   }
-  const owners = {};
+  const owners = {}; // the unit of each line, or -1
   for (const side of SIDES) {
     owners[side] = new Int32Array(next).fill(-1);
     slots[side].forEach((slot, index) => (owners[side][slot] = index));

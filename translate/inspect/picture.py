@@ -64,21 +64,31 @@ def picture(view: dict[str, Any]) -> str:
 
 
 def placed(view: dict[str, Any]) -> dict[str, list[int]]:
-    """The line of each unit: a unit of the target is on that of the last source unit it came from, or below."""
-    targets = view["target"]["units"]
+    """The line of each unit: one of the target is on that of the last source unit it came from, or below.
+
+    One that came from none was needed by the next that did.
+    """
+    sources, targets = view["source"]["units"], view["target"]["units"]
+    causes: list[int] = []
+    cause = len(sources) - 1
+    for unit in reversed(targets):
+        cause = unit["from"][-1] if unit["from"] else cause
+        causes.append(cause)
     slots: dict[str, list[int]] = {"source": [], "target": []}
     free, latest = 0, -1
-    for index in range(len(view["source"]["units"])):
-        slots["source"].append(free)
-        line, free = free, free + 1
-        while len(slots["target"]) < len(targets):
-            latest = max(latest, *targets[len(slots["target"])]["from"], -1)
+    for index in range(max(len(sources), bool(targets))):
+        line = free
+        if index < len(sources):
+            slots["source"].append(free)
+            free += 1
+        while causes:
+            latest = max(latest, causes[-1])
             if latest > index:
                 break
+            causes.pop()
             slots["target"].append(line)
             line += 1
         free = max(free, line)
-    slots["target"] += range(free, free + len(targets) - len(slots["target"]))
     return slots
 
 
