@@ -5,7 +5,7 @@
   const labelled = (text, ...controls) => make("label", {}, make("span", { textContent: text }), ...controls);
   const number = (value) => value.toLocaleString("en");
 
-  const example = make("select", { id: "example" }, option("", "your own"), ...examples.map(({ name }, index) => option(index, name)));
+  const example = make("select", { id: "example" }, option("", "your own"), ...examples.map(({ name }, index) => option(index, name.split(".")[0])));
   const file = make("input", { id: "file", type: "file", hidden: true });
   const pick = make("button", { type: "button", textContent: "Open file…", onclick: () => file.click() });
   const from = make("select", { id: "src" }, option("auto", "recognise"), ...formats.map((name) => option(name)));
