@@ -28,7 +28,7 @@ class SourceUnit:
     ``data``: as it came, ``None`` where only comments or carries came; ``unit``: its native part, ``None`` where it is
     broken; ``carries``: those beside it and ahead of it; ``offset``: bytes before it; ``name``: its event name on SSE.
     ``events``: what it means. ``said``: the index of the unit that was at work when the last of them was written,
-    later than its own where they were held; ``None``: never.
+    later than its own where they were held; ``None``: never. ``dropped``: the same for what was left out of the output.
     """
 
     index: int
@@ -39,6 +39,7 @@ class SourceUnit:
     name: str | None = None
     events: list[Event] = field(default_factory=list)
     said: int | None = None
+    dropped: int | None = None
 
 
 @dataclass(slots=True)
@@ -127,7 +128,10 @@ class Tracer:
 
     def wrote(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, output: list[Any]) -> None:
         """A unit was written; no output: it waits for the next."""
-        meaning = self._meaning()
+        meaning = self._meaning(alone=unit is None)
+        if not carry:
+            for index in meaning.unsaid:
+                self.sources[index].dropped = self._at
         if not output:
             if carry:
                 self._ahead.append((meaning, carry))
@@ -154,7 +158,7 @@ class Tracer:
             )
         )
 
-    def _meaning(self) -> _Meaning:
+    def _meaning(self, *, alone: bool) -> _Meaning:
         said, meant, made_up = self._saying
         entries = script(said, meant)
         out = _Meaning(list(meant), [], set(), set())
@@ -167,6 +171,9 @@ class Tracer:
                 out.says.append(event)
             if index is not None:
                 (out.unsaid if unsaid else out.native).add(index)
+        if not (alone or out.native):
+            # a unit stands for what is meant, if in other words: the end of a part for a handover
+            return _Meaning(out.means, out.means, out.unsaid, set())
         return out
 
 

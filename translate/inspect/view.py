@@ -69,10 +69,7 @@ class _View:
 
     def drawn(self, src: str, dst: str) -> JsonObject:
         findings = {name: [self._finding(found) for found in getattr(self._report, name)] for name in _FINDINGS}
-        lost = {found["unit"]: found["content"] for found in findings["losses"] if not found["carried"]}
-        for found in findings["losses"]:
-            if found["content"] and not found["carried"]:
-                lost[found["unit"]] = True
+        lost = {found["unit"] for found in findings["losses"] if found["content"] and not found["carried"]}
         return {
             "source": {"format": src, "units": [self._source(unit, lost) for unit in self._trace.sources]},
             "target": {"format": dst, "units": [self._target(i, u) for i, u in enumerate(self._trace.targets)]},
@@ -100,7 +97,7 @@ class _View:
                     span = self._parts[at]["target"]
                     self._parts[at]["target"] = [span[0] if span else i, i]
 
-    def _source(self, unit: SourceUnit, lost: dict[int | None, bool]) -> JsonObject:
+    def _source(self, unit: SourceUnit, lost: set[int | None]) -> JsonObject:
         return {
             "index": unit.index,
             "kind": self._kind(self._src, unit.unit, unit.name, unit.events) or _bare(unit),
@@ -112,14 +109,15 @@ class _View:
             "marks": self._source_marks(unit, lost),
         }
 
-    def _source_marks(self, unit: SourceUnit, lost: dict[int | None, bool]) -> list[str]:
+    def _source_marks(self, unit: SourceUnit, lost: set[int | None]) -> list[str]:
         to, index = self._to[unit.index], unit.index
         silent = bool(unit.events) and not to
-        unsaid = silent and (index in lost or (self._error is not None and not _is_transport(unit)))
+        broken_off = self._error is not None and not _is_transport(unit)
+        unsaid = silent and (unit.dropped is not None or broken_off)
         found = {
             "held": unit.said is not None and unit.said > index,
             "merged": index in self._merged,
-            "lost": lost.get(index, False) or unsaid,
+            "lost": index in lost or unsaid,
             "carried": bool(to) and index not in self._native,
             "silent": silent and not unsaid,
         }
