@@ -9,6 +9,7 @@ from argparse import Namespace
 from typing import Final
 
 from translate import codec, formats, jsontext
+from translate.events import JsonObject
 
 from ._commands import limits_of, recognised
 from ._files import STANDARD, Input, Output
@@ -38,14 +39,27 @@ def inspect(args: Namespace) -> Status:
             clock=None if clock is None else lambda: clock,
             limits=limits_of(args),
         )
+        _write(found, args, source)
         if args.json:
             target.write(jsontext.dumps_strict(found) + b"\n")
-        else:
+        elif args.html is args.svg is None:
             encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             columns = args.width or shutil.get_terminal_size((100, 24)).columns
             text = draw(found, columns, colour=_coloured(args.color), encoding=encoding, all=args.all)
             target.write(text.encode(encoding, "backslashreplace"))
     return Status.FINE if found["error"] is None else Status.FAILED
+
+
+def _write(found: JsonObject, args: Namespace, source: Input) -> None:
+    """The files that were asked for."""
+    from translate.inspect.picture import picture
+    from translate.inspect.report import report
+
+    for path, drawn in ((args.html, report), (args.svg, picture)):
+        if path is not None:
+            with Output(path, source) as file:
+                file.clear()
+                file.write(drawn(found).encode())
 
 
 def _other(src: str) -> str:

@@ -271,6 +271,8 @@ def _add_inspect(parser: ArgumentParser) -> None:
     parser.add_argument("--color", choices=COLOURS, default="auto", help="default: auto, on terminals without NO_COLOR")
     parser.add_argument("--all", action="store_true", help="a line for every unit, also where many are alike")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--html", metavar="OUT", help="write a page to look at it, one file, in place of the timeline")
+    parser.add_argument("--svg", metavar="OUT", help="write a picture, of some hundred units at most")
     _add_limits(parser)
 
 

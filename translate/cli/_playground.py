@@ -9,6 +9,7 @@ from typing import Any
 from ._commands import print_lines
 from ._files import STANDARD, Output
 from ._status import STATUSES, InputError, Status
+from ._values import count
 
 _ABOUT = """\
 Serves a page on 127.0.0.1 that shows what becomes of a stream: paste or drop one,
@@ -21,7 +22,7 @@ def add_playground(commands: Any) -> None:
     """Add the command to the commands of a parser."""
     parser = commands.add_parser("playground", help="a page to try streams on", description=_ABOUT, epilog=STATUSES)
     parser.set_defaults(run=playground)
-    parser.add_argument("--port", type=int, metavar="N", default=0, help="where to listen; default: 0, a free one")
+    parser.add_argument("--port", type=count, metavar="N", default=0, help="where to listen; default: 0, a free one")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
 
 
