@@ -71,7 +71,9 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-async def asked_of_sidecar(*fields: tuple[bytes, bytes], playground: bool, path: str, body: bytes = b"") -> Any:
+async def asked_of_sidecar(
+    *fields: tuple[bytes, bytes], playground: bool, path: str, body: bytes = b"", client: str = "127.0.0.1"
+) -> Any:
     """Status and body that a sidecar, whose upstream is not there, answers with."""
     pytest.importorskip("httpx2", reason="the sidecar needs httpx2")
     from translate.adapters.sidecar import Settings, Sidecar
@@ -90,7 +92,7 @@ async def asked_of_sidecar(*fields: tuple[bytes, bytes], playground: bool, path:
         sent.append(message)
 
     head = {"type": "http", "method": "POST" if body else "GET", "path": path, "query_string": b""}
-    scope = {**head, "raw_path": path.encode(), "headers": list(fields)}
+    scope = {**head, "raw_path": path.encode(), "headers": list(fields), "client": (client, 5)}
     await sidecar(scope, receive, send)
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
@@ -107,6 +109,8 @@ async def test_the_sidecar_has_the_page_behind_its_flag() -> None:
 @pytest.mark.anyio
 async def test_the_sidecar_shows_it_to_this_machine_alone() -> None:
     status, _ = await asked_of_sidecar((b"host", b"sidecar.example"), playground=True, path="/playground")
+    assert status == 403
+    status, _ = await asked_of_sidecar(HOST, playground=True, path="/playground", client="192.0.2.1")
     assert status == 403
     fields = (HOST, JSON, (b"origin", b"http://evil.example"), (b"content-length", b"%d" % len(ASKED)))
     status, _ = await asked_of_sidecar(*fields, playground=True, path="/playground/view", body=ASKED)

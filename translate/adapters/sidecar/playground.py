@@ -7,6 +7,8 @@ import anyio
 from ...inspect.playground import PATH, Reply, answer, refusal
 from ..asgi import Answer, Receive, Scope, Send
 
+_THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
+
 
 def is_playground(scope: Scope) -> bool:
     """Whether a request is for the playground rather than for the upstream."""
@@ -17,7 +19,9 @@ async def playground(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one request."""
     method: str = scope["method"]
     fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-    reply = refusal(method, scope["path"], fields)
+    # the sidecar may listen to all, and a field is easily forged
+    here = (scope.get("client") or ("",))[0] in _THIS_MACHINE
+    reply = refusal(method, scope["path"], fields) if here else Reply(403, b"only on this machine\n")
     if reply is None:
         body = await _body(receive) if method == "POST" else b""
         if body is None:
