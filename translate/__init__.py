@@ -40,6 +40,7 @@ from .events import (
 from .limits import Limits
 from .loss import Finding, Report
 from .registry import codec, formats, register
+from .trace import Trace
 from .translator import Translator
 
 __version__ = "0.1.0"
@@ -77,6 +78,7 @@ __all__ = [
     "StreamTimeout",
     "TokenCounts",
     "ToolArgumentsError",
+    "Trace",
     "TranslateError",
     "Translator",
     "TruncatedStream",

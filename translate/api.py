@@ -17,6 +17,7 @@ from .registry import codec as find_codec
 from .registry import resolve
 from .source import Source
 from .streams import AsyncStream, Stream
+from .trace import Trace
 from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
@@ -44,6 +45,7 @@ class ConvertOptions(ReadOptions, WriteOptions, total=False):
     """The options of :func:`convert`."""
 
     errors: ErrorPolicy
+    trace: Trace | None
 
 
 @overload
@@ -94,6 +96,7 @@ def convert(
     ``strict``   false: what has one obvious reading is repaired and reported
     ``limits``   bounds on memory
     ``report``   a fresh :class:`Report` that collects losses, guesses and repairs
+    ``trace``    a fresh :class:`Trace` that collects which units each unit came from; it keeps the whole stream
 
     Raises, while it is iterated and ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all
     output that comes before it; an exception of ``stream`` itself as it is. With ``"encode"`` they are the output's

@@ -278,6 +278,14 @@ class Codec(ABC):
         """
         return False
 
+    def kind(self, unit: JsonObject) -> str:
+        """What people call such a unit, in a word; ``""`` where it has no name of its own. For display."""
+        return ""
+
+    def time(self, unit: JsonObject) -> int | float | None:
+        """When the unit says that it was made, in milliseconds of Unix time. For display."""
+        return None
+
     def sayable(self, event: Event) -> bool:
         """Whether the format has native words for a ``Start``, a ``Handover``, or a part so opened."""
         if type(event) is Open:

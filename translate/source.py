@@ -20,6 +20,8 @@ from .shapes import Chunk, Frame, Shape
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
+Opener: TypeAlias = Callable[[Options, Callable[[CarryError], None]], FrameOpener]
+"""Makes what takes the frames of a stream apart."""
 
 
 class Source:
@@ -37,10 +39,12 @@ class Source:
         emit: Emit,
         run: Callable[[Run], None] | None = None,
         watch: Callable[[int, JsonObject], None] | None = None,
+        opener: Opener = FrameOpener,
     ) -> None:
         """``run`` takes hot units together, where there are some; without it they are read as all others.
 
-        ``watch`` is shown the index and the native part of every unit before it is decoded.
+        ``watch`` is shown the index and the native part of every unit before it is decoded. ``opener`` makes what
+        takes frames apart.
         """
         self._decoder = codec.decoder(options)
         self._format = format
@@ -49,7 +53,7 @@ class Source:
         self._emit_run = run
         self._watch = watch
         self._reader = shape.reader(options.limits, options.strict)
-        self._opener = FrameOpener(options, self._fault)
+        self._opener = opener(options, self._fault)
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
         self._unit = -1

@@ -19,6 +19,7 @@ from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import resolve
 from .shapes import Chunk
 from .source import Source
+from .trace import Trace, Tracer
 from .writing import Writing
 
 ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
@@ -147,15 +148,22 @@ class Translator(Machine):
         strict: bool = True,
         limits: Limits | None = None,
         report: Report | None = None,
+        trace: Trace | None = None,
     ) -> None:
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
         _one_of("loss", loss, "carry", "drop", "raise")
         _one_of("errors", errors, "raise", "encode")
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
-        self._writing = Writing(dst, options, loss)
+        tracer = Tracer(trace) if trace is not None else None
+        self._writing = Writing(dst, options, loss, tracer)
         target = self._writing.codec
-        self._source = Source(codec, shape, src, options, self._encode, self._run)
+        if tracer is None:
+            self._encode_all = self._writing.encode_all
+            self._source = Source(codec, shape, src, options, self._encode, self._run)
+        else:
+            self._encode_all = self._writing.trace_all
+            self._source = Source(codec, shape, src, options, self._encode, opener=tracer.opener)
         self._lane: Lane | None = None
         if codec is target:
             # at home nothing is filled in
@@ -193,7 +201,7 @@ class Translator(Machine):
         self._settle()
         out: list[Any] = []
         self._writing.sink.out = out
-        self._writing.encode(Ping())
+        self._writing.encode_own(Ping())
         return out
 
     @property
@@ -236,7 +244,7 @@ class Translator(Machine):
             self._lane = Lane(run.form, form, self._options.clock, self._source.room)
 
     def _encode(self, events: Sequence[Event]) -> None:
-        self._writing.encode_all(events, stop_at_failure=self._raise_errors)
+        self._encode_all(events, stop_at_failure=self._raise_errors)
         last = events[-1] if events else None
         if type(last) is Failure:
             self.failure = reported(last)
@@ -247,7 +255,7 @@ class Translator(Machine):
         self._writing.sink.out = out
         if not self._raise_errors and not self._writing.ended:
             try:
-                self._writing.encode(failure_of(error))
+                self._writing.encode_own(failure_of(error))
                 self.failure = error
                 return None
             except TranslateError as raised:

@@ -11,20 +11,26 @@ from .forms import Form, Run, gather
 from .loss import LossPolicy
 from .registry import resolve
 from .sink import UnitSink
+from .trace import Tracer, TracingSink, TracingWriter
 
 
 class Writing:
     """The half of a translation behind the grammar: events in, output units out."""
 
-    def __init__(self, dst: str, options: Options, loss: LossPolicy) -> None:
+    def __init__(self, dst: str, options: Options, loss: LossPolicy, tracer: Tracer | None = None) -> None:
         codec, shape = resolve(dst)
         self.format = dst
         self.codec = codec
         self.objects = shape.objects
         options.objects = shape.objects
+        self._options = options
         writer = shape.writer()
         self.joined = writer.joined
-        self.sink = UnitSink(codec, writer, options, loss)
+        self._tracer = tracer
+        if tracer is None:
+            self.sink = UnitSink(codec, writer, options, loss)
+        else:
+            self.sink = TracingSink(codec, TracingWriter(writer, tracer), options, loss, tracer)
         self._encoder = codec.encoder(self.sink, options)
         self.ended = False
 
@@ -41,6 +47,21 @@ class Writing:
                 raise reported(event)
             self.encode(event)
             at += 1
+
+    def trace_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
+        """As :meth:`encode_all`, one by one, each told to the tracer."""
+        assert self._tracer is not None
+        for event in self._tracer.read(self._options.unit, events):
+            if stop_at_failure and type(event) is Failure:
+                raise reported(event)
+            self._tracer.begin(event)
+            self.encode(event)
+
+    def encode_own(self, event: Event) -> None:
+        """An event that comes from no unit of the source."""
+        if self._tracer is not None:
+            self._tracer.begin(event, own=True)
+        self.encode(event)
 
     def run(self, run: Run) -> Form | None:
         """Plain fragments; the form that the last of them was written in, if any."""

@@ -12,7 +12,7 @@ from translate import event_models, jsontext
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
 from translate.errors import DecodeError, excerpt
 from translate.event_json import from_json, to_json
-from translate.events import PART_KINDS, Event, JsonObject, Ping, Start
+from translate.events import NAMES, PART_KINDS, Event, JsonObject, Ping, Start
 from translate.grammar import Grammar
 from translate.limits import Limits
 from translate.shapes import Chunk, Cursor, Frame, Framing, Shape
@@ -116,6 +116,10 @@ class Events(Codec):
 
     def is_terminal(self, unit: JsonObject) -> bool:
         return unit.get("event") in ("finish", "failure")
+
+    def kind(self, unit: JsonObject) -> str:
+        event = unit.get("event")
+        return event if isinstance(event, str) else NAMES.get(type(event), "")
 
     def models(self) -> Mapping[str, type[BaseModel]]:
         return event_models.MODELS

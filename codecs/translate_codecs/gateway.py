@@ -491,6 +491,11 @@ class Gateway(Codec):
         value = unit.get("value")
         return unit.get("success") is False or (isinstance(value, dict) and value.get("type") == "stop")
 
+    def kind(self, unit: JsonObject) -> str:
+        value = unit.get("value")
+        kind = value.get("type") if isinstance(value, dict) else None
+        return kind if isinstance(kind, str) else "error" if unit.get("success") is False else ""
+
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":
             return event.id is not None and event.name is not None

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -497,6 +498,16 @@ class UniEvent(Codec):
 
     def is_terminal(self, unit: JsonObject) -> bool:
         return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
+
+    def kind(self, unit: JsonObject) -> str:
+        items = unit.get("content_items")
+        item = items[0] if isinstance(items, list) and items else None
+        kind = item.get("type") if isinstance(item, dict) else unit.get("event_type", "error")
+        return kind if isinstance(kind, str) else ""
+
+    def time(self, unit: JsonObject) -> int | float | None:
+        at = unit.get("created_at")
+        return at if isinstance(at, (int, float)) and not isinstance(at, bool) and math.isfinite(at) else None
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":

@@ -29,7 +29,7 @@ def convert(args: Namespace) -> Status:
         Output(args.output, source) as target,
         reporting(args.report, source, target) as report,
     ):
-        src, chunks = _recognised(source) if named == "auto" else (named, source)
+        src, chunks = recognised(source) if named == "auto" else (named, source)
         target.clear()
         stream = translate.convert(
             chunks,
@@ -53,7 +53,7 @@ def convert(args: Namespace) -> Status:
     return Status.FINE
 
 
-def _recognised(source: Input) -> tuple[str, Iterable[bytes]]:
+def recognised(source: Input) -> tuple[str, Iterable[bytes]]:
     """The format of an input by its beginning, and all of it."""
     from translate.logs.recognise import format_of
 

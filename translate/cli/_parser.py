@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from translate import Limits, Model, __version__
+from translate import Limits, __version__
 
 from . import _commands
 from ._conformance import conformance as run_conformance
@@ -14,12 +14,15 @@ from ._diff import ABOUT as DIFF
 from ._diff import ENDING as DIFF_ENDING
 from ._diff import add_diff
 from ._files import STANDARD
+from ._inspect import COLOURS
+from ._inspect import inspect as run_inspect
+from ._playground import add_playground
 from ._serve import serve as run_serve
 from ._status import STATUSES, Status, one_line
+from ._values import MODEL_FIELDS, count, model, seconds
 
 PROGRAM = "translate-streams"
 
-_MODEL_FIELDS = tuple(field.name for field in fields(Model))
 _LIMITS = {
     "unit": "bytes of one unit: a line, an event's block",
     "part": "characters or bytes of one part: a text, a call's arguments",
@@ -36,6 +39,7 @@ _EXAMPLES = """\
 examples:
   translate-streams convert turn.sse --from unievent-sse --to gateway-sse
   curl -sN $URL | translate-streams convert --from gateway-sse --to unievent-jsonl
+  translate-streams inspect turn.sse
   translate-streams check turn.sse --from unievent
   translate-streams assemble turn.sse --from unievent --to gateway
   translate-streams diff turn.sse turn.jsonl
@@ -56,6 +60,12 @@ when it is whole; a summary is printed on standard error.
 """
 _STATS = """\
 Reads logs, and counts: streams, formats, models, parts, finish reasons, failures.
+"""
+_INSPECT = """\
+Shows what becomes of a stream: its units on the left, those of the target on the
+right, what waited, what became one, what was made up, what only a carry says, and
+what is lost. Units that are alike share a line. A stream that is broken is shown up
+to there, with the failure that its reader would be told.
 """
 _CHECK = """\
 Checks one stream against its format: every unit, and their order. Prints one line
@@ -144,6 +154,12 @@ def build_parser() -> ArgumentParser:
     _add_strictness(stats)
     _add_limits(stats)
 
+    inspect = commands.add_parser(
+        "inspect", help="show what becomes of a stream", description=_INSPECT, epilog=STATUSES
+    )
+    inspect.set_defaults(run=run_inspect)
+    _add_inspect(inspect)
+
     check = commands.add_parser("check", help="find what is wrong with a stream", description=_CHECK, epilog=STATUSES)
     check.set_defaults(run=_commands.check)
     _add_input(check)
@@ -174,6 +190,8 @@ def build_parser() -> ArgumentParser:
     )
     serve.set_defaults(run=run_serve)
     _add_serve(serve)
+
+    add_playground(commands)
 
     conformance = commands.add_parser(
         "conformance",
@@ -230,12 +248,7 @@ def _add_convert(parser: ArgumentParser) -> None:
     )
     _add_strictness(parser)
     _add_model(parser)
-    parser.add_argument(
-        "--clock",
-        type=_count,
-        metavar="MS",
-        help="milliseconds of Unix time to stamp units with, for output that can be reproduced (default: now)",
-    )
+    _add_clock(parser)
     parser.add_argument(
         "--report",
         metavar="FILE",
@@ -243,12 +256,42 @@ def _add_convert(parser: ArgumentParser) -> None:
     )
     _add_records(parser)
     jobs = parser.add_argument_group("logs")
-    jobs.add_argument("--jobs", type=_count, metavar="N", help="processes; default: 1")
+    jobs.add_argument("--jobs", type=count, metavar="N", help="processes; default: 1")
     jobs.add_argument("--verify", action="store_true", help="convert each stream back, and reject it if it has changed")
     jobs.add_argument("--resume", action="store_true", help="go on with a job that was ended")
     jobs.add_argument("--force", action="store_true", help="write over outputs that exist")
     jobs.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     _add_limits(parser)
+
+
+def _add_inspect(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", default=STANDARD, help="the stream; - is standard input, the default"
+    )
+    _add_format(parser, auto=True)
+    parser.add_argument(
+        "--to", dest="dst", metavar="FORMAT", help="the format to look at it in; default: the other built-in one"
+    )
+    _add_loss(parser)
+    _add_strictness(parser)
+    _add_model(parser)
+    _add_clock(parser)
+    parser.add_argument("--width", type=count, metavar="N", help="columns, at least 40; default: the terminal's")
+    parser.add_argument("--color", choices=COLOURS, default="auto", help="default: auto, on terminals without NO_COLOR")
+    parser.add_argument("--all", action="store_true", help="a line for every unit, also where many are alike")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--html", metavar="OUT", help="write a page to look at it, one file, in place of the timeline")
+    parser.add_argument("--svg", metavar="OUT", help="write a picture, of some hundred units at most")
+    _add_limits(parser)
+
+
+def _add_clock(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--clock",
+        type=count,
+        metavar="MS",
+        help="milliseconds of Unix time to stamp units with, for output that can be reproduced (default: now)",
+    )
 
 
 def _add_serve(parser: ArgumentParser) -> None:
@@ -263,7 +306,10 @@ def _add_serve(parser: ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
     )
     parser.add_argument(
-        "--port", type=_count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
+        "--port", type=count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
+    )
+    parser.add_argument(
+        "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
     )
     _add_loss(parser)
     _add_strictness(parser)
@@ -271,12 +317,12 @@ def _add_serve(parser: ArgumentParser) -> None:
     waits = parser.add_argument_group("seconds; 0: for ever, or never")
     for name, default, about in _SERVE_WAITS:
         waits.add_argument(
-            f"--{name}", type=_seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
+            f"--{name}", type=seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
         )
     group = parser.add_argument_group("limits on requests")
     for name, default, about in _SERVE_LIMITS:
         group.add_argument(
-            f"--max-{name}", type=_count, metavar="N", default=default, help=f"{about}; default: {default:,}"
+            f"--max-{name}", type=count, metavar="N", default=default, help=f"{about}; default: {default:,}"
         )
     _add_limits(parser)
 
@@ -294,10 +340,10 @@ def _add_loss(parser: ArgumentParser) -> None:
 def _add_model(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model",
-        type=_model,
+        type=model,
         metavar="MODEL",
         help="who answers, for targets that say it where the source does not: a name, or pairs such as "
-        f"{','.join(f'{name}=...' for name in _MODEL_FIELDS)}",
+        f"{','.join(f'{name}=...' for name in MODEL_FIELDS)}",
     )
 
 
@@ -332,7 +378,7 @@ def _add_records(parser: ArgumentParser) -> None:
     group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
     group.add_argument("--order-field", metavar="NAME", help="the field that says where in its stream it is")
     group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
-    group.add_argument("--limit", type=_count, metavar="N", help="streams of each input at most")
+    group.add_argument("--limit", type=count, metavar="N", help="streams of each input at most")
 
 
 def _add_strictness(parser: ArgumentParser) -> None:
@@ -350,45 +396,7 @@ def _add_limits(parser: ArgumentParser) -> None:
     for field in fields(Limits):
         group.add_argument(
             f"--max-{field.name}",
-            type=_count,
+            type=count,
             metavar="N",
             help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
         )
-
-
-def _count(text: str) -> int:
-    """A number from zero."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
-    return number
-
-
-def _seconds(text: str) -> float:
-    """A length of time."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not 0 <= number < 1e9:
-        raise ArgumentTypeError(f"{text!r} is no number of seconds")
-    return number
-
-
-def _model(text: str) -> Model:
-    """A name, or ``name=...,tier=...``; nothing is nobody."""
-    if "=" not in text:
-        return Model(name=text or None)
-    given: dict[str, str] = {}
-    for pair in text.split(","):
-        key, equals, value = pair.partition("=")
-        key = key.strip()
-        if not equals or key not in _MODEL_FIELDS or key in given:
-            raise ArgumentTypeError(
-                f"{pair!r} is not one of {', '.join(f'{name}=...' for name in _MODEL_FIELDS)}, once each"
-            )
-        given[key] = value
-    return Model(**given)

@@ -97,8 +97,10 @@ class Writer(Protocol):
     joined: bool
     """Whether units are bytes that may be joined."""
 
-    pending: list[JsonObject]
-    """Carries that wait for a unit to ride on."""
+    @property
+    def pending(self) -> list[JsonObject]:
+        """Carries that wait for a unit to ride on."""
+        ...
 
     @property
     def framing(self) -> Framing | None:

@@ -85,6 +85,17 @@ class LinesReader:
         return b"".join(held)
 
 
+def together(ahead: Sequence[JsonObject], carry: JsonObject | None) -> JsonObject:
+    """Carries that had no unit of their own, and the one of the unit that they ride on, as one."""
+    carry = dict(carry or {})
+    before = [dict(held) for held in ahead]
+    for held in (*before, carry):
+        if held.pop("v", None):
+            carry = {"v": 1, **carry}
+    carry["before"] = before
+    return carry
+
+
 class RidingWriter:
     """What the JSON shapes share: a carry rides in its unit's member ``carry``, one without a unit in the next's.
 
@@ -104,12 +115,7 @@ class RidingWriter:
                 self.pending.append(carry)
             return None, None
         if self.pending:
-            carry = dict(carry or {})
-            ahead = [dict(held) for held in self.pending]
-            for held in (*ahead, carry):
-                if held.pop("v", None):
-                    carry = {"v": 1, **carry}
-            carry["before"] = ahead
+            carry = together(self.pending, carry)
             self.pending = []
         if carry and "carry" in unit:
             carry = {**carry, "member": unit["carry"]}

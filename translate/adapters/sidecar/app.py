@@ -19,6 +19,7 @@ from ..media import names
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
 from ..upstream import Response, encoding_of
+from .playground import is_playground, playground
 from .rules import (
     CLOSE,
     METHODS,
@@ -48,6 +49,7 @@ class Settings:
     ``max_body``, ``max_head``  of a request; larger ones are refused with 413 and 431
     ``body_timeout``  until a request has arrived whole (408), ``connect_timeout`` until the upstream has answered a
                   connection (504)
+    ``playground``  whether ``/playground`` is the page of :mod:`translate.inspect.playground`
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
     """
 
@@ -59,6 +61,7 @@ class Settings:
     max_head: int = 32 * 1024
     body_timeout: float | None = 60.0
     connect_timeout: float | None = 10.0
+    playground: bool = False
     ping: float | None = PING
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60))
     options: StreamOptions = field(default_factory=StreamOptions)
@@ -136,6 +139,9 @@ class Sidecar:
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.settings.playground and is_playground(scope):
+            await playground(scope, receive, send)
+            return
         own = self._own(scope)
         if own is not None:
             status, body, kind = own

@@ -1,0 +1,48 @@
+"""The values that arguments may have."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from dataclasses import fields
+
+from translate import Model
+
+MODEL_FIELDS = tuple(field.name for field in fields(Model))
+
+
+def count(text: str) -> int:
+    """A number from zero."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0")
+    return number
+
+
+def seconds(text: str) -> float:
+    """A length of time."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 1e9:
+        raise ArgumentTypeError(f"{text!r} is no number of seconds")
+    return number
+
+
+def model(text: str) -> Model:
+    """A name, or ``name=...,tier=...``; nothing is nobody."""
+    if "=" not in text:
+        return Model(name=text or None)
+    given: dict[str, str] = {}
+    for pair in text.split(","):
+        key, equals, value = pair.partition("=")
+        key = key.strip()
+        if not equals or key not in MODEL_FIELDS or key in given:
+            raise ArgumentTypeError(
+                f"{pair!r} is not one of {', '.join(f'{name}=...' for name in MODEL_FIELDS)}, once each"
+            )
+        given[key] = value
+    return Model(**given)

@@ -1,0 +1,83 @@
+"use strict";
+// What the page is made of: elements, words, and where units stand.
+const MARKS = {
+  "held": "a later unit says it: it waited for more",
+  "merged": "several units became one",
+  "made up": "the target needs it, though no source unit says it",
+  "carried": "the target has no words for it: it travels in a carry alone, unseen by native readers",
+  "carry": "a carry alone, without a native unit",
+  "restored": "its words came home from a carry",
+  "lost": "content that nothing carries",
+  "silent": "transport, such as a keep-alive: nothing to say",
+  "broken": "here the stream breaks its format",
+};
+const SIDES = ["source", "target"];
+const $ = (id) => document.getElementById(id);
+const other = (side) => (side === "source" ? "target" : "source");
+
+function make(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  const { dataset, ...rest } = properties;
+  for (const [key, value] of Object.entries(rest)) {
+    if (key.includes("-") || key === "role") element.setAttribute(key, value);
+    else element[key] = value;
+  }
+  Object.assign(element.dataset, dataset);
+  element.append(...children);
+  return element;
+}
+
+const plural = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+const chip = (mark) =>
+  make("span", { className: `mark ${mark.replaceAll(" ", "-")}`, textContent: mark, title: MARKS[mark] ?? "" });
+
+// Text for one line: what would steer it is spelled out.
+const STEERS = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+function clean(text) {
+  const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+  const spelled = (char) => short[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return String(text ?? "").replace(STEERS, spelled);
+}
+
+// Where units stand: each target unit on the line of the last source unit that it came from, or below. One that came
+// from none was needed by the next that did.
+function lay(source, target) {
+  const slots = { source: new Array(source.length), target: new Array(target.length) };
+  const causes = new Array(target.length);
+  let cause = source.length - 1;
+  for (let at = target.length - 1; at >= 0; at--) {
+    if (target[at].from.length) cause = target[at].from.at(-1);
+    causes[at] = cause;
+  }
+  let next = 0, at = 0, latest = -1;
+  for (let index = 0; index < source.length || at < target.length; index++) {
+    let line = next;
+    if (index < source.length) slots.source[index] = next++;
+    for (; at < target.length; line++) {
+      latest = Math.max(latest, causes[at]);
+      if (latest > index) break;
+      slots.target[at++] = line;
+    }
+    next = Math.max(next, line);
+  }
+  const owners = {}; // the unit of each line, or -1
+  for (const side of SIDES) {
+    owners[side] = new Int32Array(next).fill(-1);
+    slots[side].forEach((slot, index) => (owners[side][slot] = index));
+  }
+  return { slots, owners, count: next };
+}
+
+// JSON, indented as text: numbers and escapes stay as they were written
+function indented(text) {
+  try { if (text.length > 200_000) return text; JSON.parse(text); } catch { return text; }
+  let depth = 0, out = "";
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (token === "}" || token === "]") out = out.trimEnd() + (/[{[]$/.test(out.trimEnd()) ? "" : "\n" + "  ".repeat(depth - 1));
+    if (token === "}" || token === "]") depth--;
+    out += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth++;
+    if (token === "{" || token === "[" || token === ",") out += "\n" + "  ".repeat(depth);
+  }
+  return out;
+}

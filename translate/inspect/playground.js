@@ -1,0 +1,156 @@
+// The playground around the page: a stream to write on, and what it becomes at once.
+{
+  const { formats, examples, limit } = page.data;
+  const option = (value, text = value) => make("option", { value, textContent: text });
+  const labelled = (text, ...controls) => make("label", {}, make("span", { textContent: text }), ...controls);
+  const number = (value) => value.toLocaleString("en");
+
+  const example = make("select", { id: "example" }, option("", "your own"), ...examples.map(({ name }, index) => option(index, name.split(".")[0])));
+  const file = make("input", { id: "file", type: "file", hidden: true });
+  const pick = make("button", { type: "button", textContent: "Open file…", onclick: () => file.click() });
+  const from = make("select", { id: "src" }, option("auto", "recognise"), ...formats.map((name) => option(name)));
+  const to = make("select", { id: "dst" }, ...formats.map((name) => option(name)));
+  const swap = make("button", { type: "button", id: "back", textContent: "⇄ Back", title: "Translate the output back" });
+  const text = make("textarea", { id: "text", spellcheck: false, "aria-label": "The stream", placeholder: "Paste a stream, or drop a file here" });
+  const chunk = make("input", { id: "chunk", type: "range", min: 0, max: 1000, value: 1000 });
+  const chunkSays = make("output", { htmlFor: "chunk" });
+  const cut = make("input", { id: "cut", type: "range", min: 0, max: 1000, value: 1000 });
+  const cutSays = make("output", { htmlFor: "cut" });
+  const carry = make("input", { id: "carry", type: "checkbox", checked: true });
+  const lenient = make("input", { id: "lenient", type: "checkbox" });
+  const note = make("p", { id: "note", className: "note", role: "status" });
+
+  let turn = 0, timer = 0, running = null, bytes = 0, seen = null, back = null;
+
+  // a slider from 1 to all, on which small numbers have as much room as large ones
+  const sized = () => (Number(chunk.value) >= 1000 ? 0 : Math.max(1, Math.round(Math.max(2, bytes) ** (Number(chunk.value) / 1000))));
+
+  async function look() {
+    const mine = ++turn;
+    running?.abort();
+    running = new AbortController();
+    bytes = new TextEncoder().encode(text.value).length;
+    if (bytes > limit) return say(`A stream of at most ${number(limit)} bytes, please: this has ${number(bytes)}.`, true);
+    const asked = {
+      text: text.value, from: from.value, to: to.value, cut: Number(cut.max) ? Math.min(Number(cut.value), bytes) : 0,
+      chunk: sized() || null, loss: carry.checked ? "carry" : "drop", strict: !lenient.checked,
+    };
+    if (fresh) asked.cut = bytes;
+    try {
+      const response = await fetch("/playground/view", {
+        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(asked), signal: running.signal,
+      });
+      if (!response.ok) throw new Error((await response.text()).trim());
+      const next = await response.json();
+      if (mine === turn) draw(next);
+    } catch (error) {
+      if (mine === turn && error.name !== "AbortError") say(error.message, true);
+    }
+  }
+
+  let fresh = true;
+  function later(wait, whole = false) {
+    fresh ||= whole;
+    clearTimeout(timer);
+    timer = setTimeout(look, wait);
+  }
+
+  function say(words, bad = false) {
+    note.textContent = words;
+    note.classList.toggle("bad", bad);
+  }
+
+  function draw(next) {
+    seen = next;
+    if (fresh) { cut.max = next.bytes.all; cut.value = next.bytes.all; fresh = false; }
+    page.show(next);
+    const { size, count, same, prompt } = next.chunks;
+    chunkSays.textContent = count === 1 ? "all at once" : `${number(size)} B × ${number(count)}`;
+    cutSays.textContent = next.bytes.read === next.bytes.all ? `all ${number(next.bytes.all)} B` : `${number(next.bytes.read)} of ${number(next.bytes.all)} B`;
+    const recognised = from.value === "auto" ? `Recognised as ${next.source.format}. ` : "";
+    const chunked = prompt === null ? "" : `In ${number(count)} chunks the output is ${same ? "the same" : "NOT THE SAME"}; ${number(prompt[0])} of ${number(prompt[1])} units were said with the chunk that completed the last unit they came from. `;
+    say(recognised + chunked, !same);
+    if (back) { page.focus("source", back.index); back = null; }
+  }
+
+  // where a unit's JSON stands in the text: on a line of its own, after those before it
+  function placeOf(index) {
+    let at = 0;
+    for (let each = 0; each <= index; each++) {
+      const raw = seen.source.units[each].raw;
+      if (!raw) continue;
+      const start = text.value.indexOf(raw, at);
+      if (start < 0) return null;
+      at = start + raw.length;
+      if (each === index) return [start, at];
+    }
+    return null;
+  }
+
+  page.hooks.opened = (side, index, body) => {
+    if (side !== "source") return;
+    const place = placeOf(index);
+    if (!place) {
+      body.append(make("p", { className: "note", textContent: "To change it, change the text of the stream." }));
+      return;
+    }
+    const field = make("textarea", { id: "edit", className: "edit", spellcheck: false, "aria-label": `JSON of source unit ${index}`, value: text.value.slice(...place) });
+    const apply = make("button", { type: "button", id: "apply", textContent: "Apply", onclick: () => {
+      text.value = text.value.slice(0, place[0]) + field.value.replace(/[\r\n]+/g, " ") + text.value.slice(place[1]);
+      back = { index };
+      example.value = "";
+      later(0, true);
+    } });
+    body.append(make("h3", { textContent: "Change it" }), field, apply);
+  };
+
+  async function take(dropped) {
+    const content = await dropped.arrayBuffer();
+    if (content.byteLength > limit) return say(`A stream of at most ${number(limit)} bytes, please: this has ${number(content.byteLength)}.`, true);
+    text.value = new TextDecoder().decode(content);
+    from.value = "auto";
+    example.value = "";
+    later(0, true);
+  }
+
+  function load() {
+    const chosen = examples[Number(example.value)];
+    if (example.value === "" || !chosen) return;
+    text.value = chosen.text;
+    from.value = chosen.format;
+    if (to.value === chosen.format) to.value = formats.find((name) => name !== chosen.format);
+    later(0, true);
+  }
+
+  example.onchange = load;
+  file.onchange = () => { if (file.files[0]) take(file.files[0]); file.value = ""; };
+  from.onchange = to.onchange = carry.onchange = lenient.onchange = () => later(0);
+  text.oninput = () => { example.value = ""; later(200, true); };
+  chunk.oninput = cut.oninput = () => later(60);
+  text.ondragover = (event) => { event.preventDefault(); text.classList.add("over"); };
+  text.ondragleave = () => text.classList.remove("over");
+  text.ondrop = (event) => {
+    text.classList.remove("over");
+    if (event.dataTransfer.files[0]) { event.preventDefault(); take(event.dataTransfer.files[0]); }
+  };
+  swap.onclick = () => {
+    if (!seen?.output) return;
+    [from.value, to.value, text.value, example.value] = [seen.target.format, seen.source.format, seen.output, ""];
+    later(0, true);
+  };
+
+  $("bench").append(
+    make("div", { className: "line" }, labelled("Example", example), file, pick),
+    text,
+    labelled("From", from),
+    make("div", { className: "line" }, labelled("To", to), swap),
+    labelled("Chunks", chunk, chunkSays),
+    labelled("Cut", cut, cutSays),
+    make("div", { className: "line" }, make("label", {}, carry, " carry what is not said natively"), make("label", {}, lenient, " lenient")),
+    note,
+  );
+  $("bench").hidden = false;
+  $("from").textContent = "Playground";
+  to.value = formats.includes("gateway-sse") ? "gateway-sse" : formats[0];
+  if (examples.length) { example.value = "0"; load(); }
+}

@@ -1,0 +1,201 @@
+"""Both sides of a conversion as one JSON-able object, for whatever draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from .. import jsontext
+from ..codec import Codec
+from ..errors import TranslateError
+from ..events import NAMES, Close, Event, Failure, Handover, JsonObject, Open
+from ..limits import Limits
+from ..loss import Finding, LossPolicy, Report
+from ..registry import codec
+from ..trace import SourceUnit, TargetUnit, Trace
+from ..translator import ModelOption, Translator
+from .words import json_text, words
+
+
+def view(
+    stream: bytes,
+    src: str,
+    dst: str,
+    *,
+    loss: LossPolicy = "carry",
+    strict: bool = True,
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    limits: Limits | None = None,
+) -> JsonObject:
+    """What became of ``stream``: its units, those of the target, and which came from which; ``docs/inspect.md``.
+
+    Options as for :func:`translate.convert`. A stream that is broken is shown up to there, and as far as it goes the
+    target ends as with ``errors="encode"``; the error is the member ``"error"``. Raises :class:`UnknownFormat`.
+    """
+    trace, report = Trace(), Report()
+    options: dict[str, Any] = {"model": model, "clock": clock, "strict": strict, "limits": limits}
+    machine = Translator(src, dst, loss=loss, errors="encode", report=report, trace=trace, **options)
+    error: Exception | None = None
+    try:
+        machine.feed(stream)
+        machine.close()
+    except TranslateError as raised:
+        error = raised
+    error = machine.failure or error
+    return _View(trace, report, codec(src), codec(dst), error).drawn(src, dst)
+
+
+class _View:
+    def __init__(self, trace: Trace, report: Report, src: Codec, dst: Codec, error: Exception | None) -> None:
+        self._trace = trace
+        self._report = report
+        self._src = src
+        self._dst = dst
+        self._error = error
+        self._to: list[list[int]] = [[] for _ in trace.sources]
+        self._merged: set[int] = set()
+        self._native: set[int] = set()
+        for i, unit in enumerate(trace.targets):
+            native = set(unit.sources) - set(unit.carried)
+            self._native |= native
+            self._merged |= native if len(native) > 1 else set()
+            for index in unit.sources:
+                self._to[index].append(i)
+        self._parts: list[JsonObject] = []
+        self._part_of: dict[int, int] = {}
+        self._find_parts()
+
+    def drawn(self, src: str, dst: str) -> JsonObject:
+        findings = {name: [self._finding(found) for found in getattr(self._report, name)] for name in _FINDINGS}
+        lost = {found["unit"] for found in findings["losses"] if found["content"] and not found["carried"]}
+        return {
+            "source": {"format": src, "units": [self._source(unit, lost) for unit in self._trace.sources]},
+            "target": {"format": dst, "units": [self._target(i, u) for i, u in enumerate(self._trace.targets)]},
+            "parts": self._parts,
+            **findings,
+            "error": self._error_shown(),
+        }
+
+    def _find_parts(self) -> None:
+        part: JsonObject | None = None
+        for unit in self._trace.sources:
+            for event in unit.events:
+                if type(event) is Open:
+                    part = {"kind": event.kind, "source": [unit.index, unit.index], "target": None}
+                    self._parts.append(part)
+                if part is not None:
+                    self._part_of[id(event)] = len(self._parts) - 1
+                    part["source"][1] = unit.index
+                if type(event) in (Close, Handover, Failure):
+                    part = None
+        for i, target in enumerate(self._trace.targets):
+            for event in target.native:
+                at = self._part_of.get(id(event))
+                if at is not None and target.unit is not None:
+                    span = self._parts[at]["target"]
+                    self._parts[at]["target"] = [span[0] if span else i, i]
+
+    def _source(self, unit: SourceUnit, lost: set[int | None]) -> JsonObject:
+        return {
+            "index": unit.index,
+            "kind": self._kind(self._src, unit.unit, unit.name, unit.events) or _bare(unit),
+            "label": words(unit.events) or ("" if unit.unit is not None else _text(unit.data)),
+            "time": self._src.time(unit.unit) if unit.unit is not None else None,
+            "part": self._part(unit.events),
+            "raw": _text(unit.data),
+            "to": self._to[unit.index],
+            "marks": self._source_marks(unit, lost),
+        }
+
+    def _source_marks(self, unit: SourceUnit, lost: set[int | None]) -> list[str]:
+        to, index = self._to[unit.index], unit.index
+        silent = bool(unit.events) and not to
+        broken_off = self._error is not None and not _is_transport(unit)
+        unsaid = silent and (unit.dropped is not None or broken_off)
+        found = {
+            "held": unit.said is not None and unit.said > index,
+            "merged": index in self._merged,
+            "lost": index in lost or unsaid,
+            "carried": bool(to) and index not in self._native,
+            "silent": silent and not unsaid,
+        }
+        return [mark for mark, holds in found.items() if holds]
+
+    def _target(self, index: int, unit: TargetUnit) -> JsonObject:
+        kind = self._kind(self._dst, unit.unit, unit.name, unit.says) if unit.unit is not None else "carry"
+        native = len(unit.sources) - len(unit.carried)
+        found = {
+            "made up": unit.made_up,
+            "merged": native > 1,
+            "carry": unit.unit is None,
+            "restored": any(self._restores(self._trace.sources[at]) for at in unit.sources),
+        }
+        return {
+            "index": index,
+            "kind": kind,
+            "label": words(unit.says if unit.unit is not None else unit.means),
+            "time": self._dst.time(unit.unit) if unit.unit is not None else None,
+            "part": self._part(unit.means),
+            "raw": json_text(unit.unit) if unit.unit is not None else "",
+            "from": list(unit.sources),
+            "marks": [mark for mark, holds in found.items() if holds],
+            "carry": jsontext.dumps_strict(unit.carry).decode() if unit.carry else None,
+        }
+
+    def _restores(self, unit: SourceUnit) -> bool:
+        """Whether a unit's carries hold words of the target: events, or what its own codec said otherwise."""
+        return any("events" in carry or "before" in carry or _has_patch(carry, self._dst) for carry in unit.carries)
+
+    def _part(self, events: list[Event] | tuple[Event, ...]) -> int | None:
+        found = [self._part_of[id(event)] for event in events if id(event) in self._part_of]
+        return found[-1] if found else None
+
+    def _kind(self, of: Codec, unit: JsonObject | None, name: str | None, events: Any) -> str:
+        if unit is None:
+            return ""
+        return of.kind(unit) or name or " ".join(NAMES[type(event)] for event in events) or "unit"
+
+    def _finding(self, finding: Finding) -> JsonObject:
+        return {**asdict(finding), "unit": self._index(finding.unit)}
+
+    def _index(self, unit: int | None) -> int | None:
+        """The index of a unit that is there."""
+        return unit if unit is not None and 0 <= unit < len(self._trace.sources) else None
+
+    def _error_shown(self) -> JsonObject | None:
+        error = self._error
+        if error is None:
+            return None
+        if not isinstance(error, TranslateError):
+            return {"type": type(error).__name__, "message": str(error), "unit": None, "offset": None}
+        message = f"{error.what}; expected {error.expected}" if error.expected else error.what
+        at = self._index(error.unit)
+        return {"type": type(error).__name__, "message": message, "unit": at, "offset": error.offset}
+
+
+_FINDINGS = ("losses", "guesses", "repairs")
+
+
+def _bare(unit: SourceUnit) -> str:
+    """What is called a unit that has no native part."""
+    if unit.data is not None:
+        return "broken"
+    return "carry" if unit.carries else "ping"
+
+
+def _is_transport(unit: SourceUnit) -> bool:
+    return unit.data is None and not unit.carries
+
+
+def _has_patch(carry: JsonObject, codec: Codec) -> bool:
+    column = carry.get(codec.name)
+    residues = column if isinstance(column, list) else [column]
+    return any(isinstance(residue, dict) and "patch" in residue for residue in residues)
+
+
+def _text(data: Any) -> str:
+    if isinstance(data, dict):
+        return json_text(data)
+    return bytes(data).decode("utf-8", "replace") if data is not None else ""
