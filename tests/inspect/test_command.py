@@ -28,7 +28,8 @@ Main: TypeAlias = Callable[..., tuple[int, str, str]]
 def call(capfd: pytest.CaptureFixture[str]) -> Main:
     def call(*args: object) -> tuple[int, str, str]:
         status = main(["inspect", *map(str, args)])
-        return status, *capfd.readouterr()
+        said = capfd.readouterr()
+        return status, said.out, said.err
 
     return call
 
