@@ -111,7 +111,7 @@ def test_content_is_the_source_of_something_or_lost_and_reported(dst: str, data:
 @pytest.mark.parametrize("src", ["events", "events-jsonl", "unievent-sse", "unievent"])
 @pytest.mark.parametrize("dst", ["gateway", "gateway-sse"])
 def test_the_fragments_of_a_call_lead_to_its_one_frame(src: str, dst: str) -> None:
-    call = [Open("tool_call", "1", "f"), Append('{"a":'), Usage(), Append("1"), Append("}"), Close()]
+    call: list[Event] = [Open("tool_call", "1", "f"), Append('{"a":'), Usage(), Append("1"), Append("}"), Close()]
     events: list[Event] = [Open("text"), Append("x"), Close(), *call, Finish()]
     source = Source(src, list(convert(events, "events", src, clock=clock)))
     trace, _, error = traced(source, dst)

@@ -279,11 +279,11 @@ class Codec(ABC):
         return False
 
     def kind(self, unit: JsonObject) -> str:
-        """What people call such a unit, in a word; ``""`` where it has no name of its own. For display."""
+        """What people call such a unit, in a word; ``""`` where it has no name. For display: takes any object."""
         return ""
 
     def time(self, unit: JsonObject) -> int | float | None:
-        """When the unit says that it was made, in milliseconds of Unix time. For display."""
+        """When the unit says that it was made, in milliseconds of Unix time. For display: takes any object."""
         return None
 
     def sayable(self, event: Event) -> bool:

@@ -65,8 +65,8 @@ class TargetUnit:
 
     @property
     def made_up(self) -> bool:
-        """Whether it comes from no unit of the source."""
-        return not self.sources
+        """Whether no unit of the source says it: a carry that rides on it has no part in that."""
+        return not self.sources if self.unit is None else len(self.sources) == len(self.carried)
 
 
 @dataclass(slots=True)

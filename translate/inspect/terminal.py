@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..events import JsonObject
 from .rows import LEFT, RIGHT, Row, folded, rows
 from .text import fit, glyphs, plain, width, wrapped
+from .words import counted
 
 NARROWEST = 40
 """Columns that are drawn at least."""
@@ -24,7 +25,8 @@ MEANING = {
     "restored": "its words came home from a carry",
 }
 """Mark → what it means."""
-_LETTERS = dict(zip(MEANING, "HMLCSUCR", strict=True))
+LETTERS = dict(zip(MEANING, "HMLCSUCR", strict=True))
+"""Mark → its letter, where words have no room."""
 _STYLES = {
     **{"held": "33", "merged": "36", "lost": "1;31", "carried": "35", "silent": "2", "made up": "34", "carry": "35"},
     **{"restored": "32", "error": "1;31", "faint": "2", "title": "1"},
@@ -67,7 +69,7 @@ class _Drawing:
 
     def _title(self) -> str:
         sides = [(self._view[side], size) for side, size in (("source", self._left), ("target", self._right))]
-        left, right = [fit(f" {s['format']}, {_count(len(s['units']), 'unit')}", size, "") for s, size in sides]
+        left, right = [fit(f" {s['format']}, {counted(len(s['units']), 'unit')}", size, "") for s, size in sides]
         clock = fit("ms", self._clock, "") if self._clock else ""
         return self._paint(f"{clock}{left}     {right}", "title")
 
@@ -115,12 +117,12 @@ class _Drawing:
     def _marked(self, marks: Sequence[str]) -> str:
         if self._wordy:
             return f"[{', '.join(marks)}]" if marks else ""
-        return "".join(_LETTERS[mark] for mark in marks)
+        return "".join(LETTERS[mark] for mark in marks)
 
     def _summary(self) -> Iterator[str]:
         view = self._view
         counts = Counter(mark for side in ("source", "target") for mark in _marks(view[side]))
-        told = [f"{_count(len(view['source']['units']), 'unit')} in", f"{len(view['target']['units'])} out"]
+        told = [f"{counted(len(view['source']['units']), 'unit')} in", f"{len(view['target']['units'])} out"]
         told += [f"{counts[mark]} {mark}" for mark in MEANING if counts[mark]]
         yield from self._wrapped("; ".join(told))
         yield from self._hidden("carried", f"In carries, which a native reader of {view['target']['format']} skips:")
@@ -154,7 +156,7 @@ class _Drawing:
         lines = f"{g['line'] * 2}{g['arrow']} became"
         dashed = f"{g['dashed'] * 2}{g['hollow']} only in a carry"
         nothing = f"{g['nothing']} nothing came of it"
-        marks = [f"{m if self._wordy else _LETTERS[m] + ' ' + m}: {MEANING[m]}" for m in MEANING if m in self._marks]
+        marks = [f"{m if self._wordy else LETTERS[m] + ' ' + m}: {MEANING[m]}" for m in MEANING if m in self._marks]
         yield from self._wrapped("; ".join([f"{lines}, {dashed}, {nothing}", *marks]), "faint")
 
     def _wrapped(self, text: str, style: str = "") -> Iterator[str]:
@@ -171,10 +173,6 @@ class _Drawing:
     def _error_at(self) -> int | None:
         error = self._view["error"]
         return error["unit"] if error is not None else None
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _marks(side: JsonObject) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
 
 UNICODE = {
@@ -78,4 +77,18 @@ def fit(text: str, columns: int, cut: str) -> str:
 
 def wrapped(text: str, columns: int, indent: str = "  ") -> list[str]:
     """``text`` in lines, those after the first indented."""
-    return textwrap.wrap(text, max(columns, 20), subsequent_indent=indent, break_on_hyphens=False) or [""]
+    lines, line = [], " " * (len(text) - len(text.lstrip()))
+    begun = False
+    for word in text.split():
+        if begun and width(line) + 1 + width(word) > columns:
+            lines.append(line)
+            line, begun = indent, False
+        line += f" {word}" if begun else word
+        begun = True
+        while width(line) > columns:
+            head = line
+            while width(head) > columns:
+                head = head[:-1]
+            lines.append(head)
+            line = indent + line[len(head) :]
+    return [*lines, line]

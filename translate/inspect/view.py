@@ -15,7 +15,7 @@ from ..loss import Finding, LossPolicy, Report
 from ..registry import codec
 from ..trace import SourceUnit, TargetUnit, Trace
 from ..translator import ModelOption, Translator
-from .words import json_text, words
+from .words import json_text, shortened, words
 
 
 def view(
@@ -101,7 +101,7 @@ class _View:
         return {
             "index": unit.index,
             "kind": self._kind(self._src, unit.unit, unit.name, unit.events) or _bare(unit),
-            "label": words(unit.events) or ("" if unit.unit is not None else _text(unit.data)),
+            "label": words(unit.events) or ("" if unit.unit is not None else shortened(_text(unit.data))),
             "time": self._src.time(unit.unit) if unit.unit is not None else None,
             "part": self._part(unit.events),
             "raw": _text(unit.data),
@@ -111,7 +111,7 @@ class _View:
 
     def _source_marks(self, unit: SourceUnit, lost: set[int | None]) -> list[str]:
         to, index = self._to[unit.index], unit.index
-        silent = bool(unit.events) and not to
+        silent = not to and (bool(unit.events) or self._error is None)
         broken_off = self._error is not None and not _is_transport(unit)
         unsaid = silent and (unit.dropped is not None or broken_off)
         found = {
@@ -171,7 +171,8 @@ class _View:
         if not isinstance(error, TranslateError):
             return {"type": type(error).__name__, "message": str(error), "unit": None, "offset": None}
         message = f"{error.what}; expected {error.expected}" if error.expected else error.what
-        at = self._index(error.unit)
+        # what the target refuses is of the unit at work
+        at = self._index(error.unit if error.unit is not None else len(self._trace.sources) - 1)
         return {"type": type(error).__name__, "message": message, "unit": at, "offset": error.offset}
 
 

@@ -29,7 +29,11 @@ LONG = 200
 
 def words(events: Iterable[Event]) -> str:
     """What events say, shortly; nothing where they only open and close parts."""
-    text = " ".join(filter(None, map(_said, events)))
+    return shortened(" ".join(filter(None, map(_said, events))))
+
+
+def shortened(text: str) -> str:
+    """A text, ended where it becomes long."""
     return text if len(text) <= LONG else text[: LONG - 1] + "…"
 
 
@@ -71,7 +75,12 @@ def _said(event: Event) -> str:
 def _data(data: Data) -> str:
     if isinstance(data, str):
         return f'"{data[:LONG]}"'
-    return f"{len(data)} bytes" if isinstance(data, bytes) else f"{len(data)} numbers"
+    return counted(len(data), "byte" if isinstance(data, bytes) else "number")
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _model(model: Model) -> str:
