@@ -118,7 +118,7 @@ class Reader:
         done = subprocess.run(
             ["sh", "-c", f"(exit {self._status})\n{command}"],
             cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PATH": path},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PATH": path, "PYTEST_ADDOPTS": ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=3 * PATIENCE,

@@ -20,6 +20,23 @@ from ._report import reporting
 from ._status import Status, UsageError, one_line
 
 
+def convert_any(args: Namespace) -> Status:
+    """Convert one stream that is piped through, or logs."""
+    from . import _logs
+
+    if _logs.is_job(args):
+        return _logs.convert(args)
+    args.file = args.files[0] if args.files else STANDARD
+    return convert(args)
+
+
+def stats(args: Namespace) -> Status:
+    """Print what logs hold."""
+    from . import _logs
+
+    return _logs.stats(args)
+
+
 def convert(args: Namespace) -> Status:
     """Translate a stream. All that arrived is translated and written before more is asked for."""
     named, dst = args.src if args.src == "auto" else readable(args.src), writable(args.dst)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import fields
 from typing import Any, NoReturn
 
@@ -141,11 +141,11 @@ def build_parser() -> ArgumentParser:
     convert = commands.add_parser(
         "convert", help="translate a stream, or logs", description=_CONVERT, epilog=STATUSES
     )
-    convert.set_defaults(run=_convert)
+    convert.set_defaults(run=_commands.convert_any)
     _add_convert(convert)
 
     stats = commands.add_parser("stats", help="count what logs hold", description=_STATS, epilog=STATUSES)
-    stats.set_defaults(run=_stats)
+    stats.set_defaults(run=_commands.stats)
     stats.add_argument("files", nargs="+", metavar="FILE", help="files, folders, globs or URLs")
     _add_format(stats, auto=True)
     stats.add_argument("--to", dest="dst", metavar="FORMAT", help="count what this format would lose, too")
@@ -209,22 +209,6 @@ def build_parser() -> ArgumentParser:
         "program", nargs="*", metavar="PROGRAM", help="the program and its arguments (default: this library)"
     )
     return parser
-
-
-def _convert(args: Namespace) -> Status:
-    """One stream that is piped through, or logs."""
-    from . import _logs
-
-    if _logs.is_job(args):
-        return _logs.convert(args)
-    args.file = args.files[0] if args.files else STANDARD
-    return _commands.convert(args)
-
-
-def _stats(args: Namespace) -> Status:
-    from . import _logs
-
-    return _logs.stats(args)
 
 
 def _add_convert(parser: ArgumentParser) -> None:
