@@ -268,14 +268,15 @@ async def test_the_transport_below_hears_why_ours_is_left(library: Any) -> None:
             heard.append(why[0])
 
     heard: list[Any] = []
-    ours = transport(library, Below(print))
+    ours, entered = transport(library, Below(print)), list[Any]()
     with pytest.raises(Boom):
-        async with ours as entered:
+        async with ours as made:
+            entered.append(made)
             raise Boom
-    assert entered is ours
-    with pytest.raises(Boom), ours as entered:
+    with pytest.raises(Boom), ours as made:
+        entered.append(made)
         raise Boom
-    assert entered is ours
+    assert entered == [ours, ours]
     assert heard == [Boom, Boom]
 
 
