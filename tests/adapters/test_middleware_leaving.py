@@ -44,7 +44,7 @@ async def test_a_client_that_leaves_ends_an_application_that_does_not_look(asks:
 
     async with anyio.create_task_group() as group:
         with anyio.fail_after(PATIENCE):
-            group.start_soon(wrapped(app, observer=log), call.scope, call.receive, send)
+            group.start_soon(wrapped(app, observer=log, ping=None), call.scope, call.receive, send)
             await waits.wait()
             call.leave()
             await closed.wait()
