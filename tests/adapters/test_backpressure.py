@@ -1,7 +1,8 @@
-"""A client that does not read, of real servers: it holds the source, and nothing piles up between the two."""
+"""A client that does not read, of real servers and of none: it holds the source, and nothing piles up."""
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import AsyncIterator
@@ -13,8 +14,9 @@ import anyio.lowlevel
 import pytest
 
 from tests.adapters.clients import Client
+from tests.adapters.relays import simulated
 from tests.adapters.servers import servers, serving
-from tests.adapters.upstreams import stalled
+from tests.adapters.upstreams import UNITS, stalled
 from tests.peers.serving import PATIENCE
 from tests.sources import FRAMES, frame
 from translate.adapters import StreamResponse, Timeouts, TranslateMiddleware, relay
@@ -29,6 +31,9 @@ SILENCE = 1.5
 SLOW = float(os.environ.get("TRANSLATE_SLOW", "0")) * 300
 """Seconds of the long run."""
 FLAT = 2 * 2**20
+MINUTES = 5
+CHUNKS, PER_CHUNK = 3000, 250
+CHUNK = UNITS[2] * PER_CHUNK
 
 
 class Endless:
@@ -143,6 +148,35 @@ async def test_a_sink_that_cannot_be_cancelled_does_not_hold_the_source(why: str
             assert not taken
         finally:
             free.set()
+
+
+@simulated
+async def test_five_minutes_of_a_slow_sink_cost_no_memory() -> None:
+    """In a time that is simulated; what is between the source and the sink is one chunk."""
+    given = taken = 0
+    sizes: dict[int, int] = {}
+    began = anyio.current_time()
+
+    async def source() -> AsyncIterator[bytes]:
+        nonlocal given
+        yield b"".join(UNITS[:2])
+        for _ in range(CHUNKS):
+            given += 1
+            yield CHUNK
+
+    async def sink(data: bytes) -> None:
+        nonlocal taken
+        taken += data.count(b"data: ")
+        assert given * PER_CHUNK <= taken
+        await anyio.sleep(MINUTES * 60 / CHUNKS)
+        if given in (CHUNKS // 10, CHUNKS) and given not in sizes:
+            gc.collect()
+            sizes[given] = memory()
+
+    stats = await relay(source(), sink, "gateway-sse", "gateway-sse", timeouts=Timeouts(idle=60, write=60), ping=15)
+    assert (stats.outcome, stats.units) == ("cut", CHUNKS * PER_CHUNK + 2)
+    assert anyio.current_time() - began >= MINUTES * 60
+    assert abs(sizes[CHUNKS] - sizes[CHUNKS // 10]) < 2**20
 
 
 @servers()

@@ -120,6 +120,8 @@ def test_other_encodings_are_not_undone(name: str) -> None:
     [
         ("unievent-sse", 200, "text/event-stream", True),
         ("unievent-sse", 200, "Text/Event-Stream ; charset=UTF-8", True),
+        ("unievent-sse", 200, "text/event-stream, text/event-stream", True),
+        ("unievent-sse", 200, "text/html, text/event-stream", False),
         ("unievent", 200, "application/jsonl", True),
         ("unievent-jsonl", 200, "application/x-ndjson", True),
         ("unievent-jsonl", 200, "text/event-stream", False),

@@ -149,6 +149,29 @@ async def test_tasks_in_the_background_run_where_the_server_failed() -> None:
     assert ran == [1]
 
 
+@pytest.mark.parametrize("endless", [False, True])
+async def test_tasks_in_the_background_run_where_the_answer_is_cancelled(
+    endless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    background, ran, made = module("starlette.background"), list[str](), starlette_response()
+    monkeypatch.setattr("translate.adapters.starlette.CLOSING", 0.1)
+
+    async def task() -> None:
+        await anyio.sleep(0.02)
+        ran.append("task")
+        if endless:
+            await anyio.sleep_forever()
+
+    call = Call()
+    answer = made(AsyncSource(TURN[:1000], anyio.sleep_forever), *FORMATS, background=background.BackgroundTask(task))
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as group:
+            group.start_soon(call.run, answer)
+            await call.told.wait()
+            group.cancel_scope.cancel()
+    assert ran == ["task"]
+
+
 # ---- their middleware ----------------------------------------------------------------------------------------
 
 

@@ -279,6 +279,8 @@ def test_an_answer_that_is_late_is_not_taken_for_a_stream(up: Recorder, port: in
     got = ask(port, request("/x", b"Accept: application/json;q=0.1, text/event-stream"))
     assert (got.status, failure(got.body).code) == (200, 429)
     assert got.body.startswith(b":")
+    # to HEAD nothing can be said later
+    assert ask(port, request("/x", b"Accept: text/event-stream", method="HEAD"), "HEAD").status == 429
 
 
 def test_a_silent_stream_is_kept_alive_then_ends(up: Recorder, port: int) -> None:

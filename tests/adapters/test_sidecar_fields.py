@@ -98,6 +98,17 @@ def test_a_client_cannot_name_away_what_the_sidecar_says(up: Recorder, port: int
     assert second.target == b"/base/y"
 
 
+def test_a_spelling_with_underscores_does_not_go_around_that(up: Recorder, port: int) -> None:
+    lines = (
+        *(b"X_Request_Id: theirs", b"Accept_Encoding: gzip", b"Accept-encoding_: x", b"Keep_Alive: timeout=5"),
+        *(b"Connection: x_foo, X-Bar", b"X-Foo: 1", b"X_BAR: 2", b"Proxy_Authorization: Basic x", b"X_Kept: 1"),
+    )
+    assert ask(port, request("/x", *lines, b"X-Request-Id: me")).status == 200
+    (asked,) = up.asked
+    assert names(asked) == sorted([*OURS, b"accept-encoding_", b"x_kept"])
+    assert (asked.all("x-request-id"), asked.all("accept-encoding")) == ([b"me"], [b"identity"])
+
+
 def test_fields_of_one_connection_do_not_reach_the_client(up: Recorder, port: int) -> None:
     up.says = answers(
         b"fine",
@@ -248,15 +259,27 @@ def test_an_answer_that_sends_the_client_elsewhere_is_refused(location: str, up:
         *(("http://{here}/base/x?y#z", b"/x?y#z"), ("HTTP://{here}/base", b"/"), ("/base/x", b"/x"), ("/base/", b"/")),
         *(("c", b"/a/c"), ("../c", b"/c"), ("?c", b"/a/b?c"), ("//{here}/base/c", b"/c"), ("", b"/a/b")),
         ("/base/a?to=http://other/", b"/a?to=http://other/"),
+        *(("/base/\xe9", b"/\xe9"), ("/base/\xc3\xa0", b"/\xc3\xa0"), ("/base/x?\xe2\x82\xac", b"/x?\xe2\x82\xac")),
     ],
 )
 def test_an_answer_that_sends_the_client_on_names_the_sidecar(
     location: str, seen: bytes, up: Recorder, port: int
 ) -> None:
-    line = b"Location: " + location.format(here=f"127.0.0.1:{up.port}").encode()
-    up.says = answers(b"there", line, status=b"302 Found")
+    line = b"Location: " + location.format(here=f"127.0.0.1:{up.port}").encode("latin-1")
+    for status in (b"302 Found", b"201 Created"):
+        up.says = answers(b"there", line, status=status)
+        got = ask(port, request("/a/b"))
+        assert (got.status, got["location"], got.body) == (int(status[:3]), seen, b"there")
+
+
+@pytest.mark.parametrize("location", [b"http://other/", b"/x", b"http://[::1", b"/base/../x"])
+@pytest.mark.parametrize("status", [b"201 Created", b"200 OK", b"404 Not Found"])
+def test_an_answer_that_only_names_another_place_does_not_name_it(
+    location: bytes, status: bytes, up: Recorder, port: int
+) -> None:
+    up.says = answers(b"there", b"Location: " + location, b"X-Kept: \xe9", status=status)
     got = ask(port, request("/a/b"))
-    assert (got.status, got["location"], got.body) == (302, seen, b"there")
+    assert (got.status, got["location"], got["x-kept"], got.body) == (int(status[:3]), None, b"\xe9", b"there")
 
 
 @pytest.mark.parametrize(

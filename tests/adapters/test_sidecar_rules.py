@@ -103,6 +103,11 @@ def test_a_path_below_arrives_byte_by_byte(target: str, up: Recorder, port: int)
     assert [each.line for each in up.asked] == [f"GET /base{target} HTTP/1.1".encode()]
 
 
+def test_a_query_that_is_empty_loses_its_mark(up: Recorder, port: int) -> None:
+    assert ask(port, request("/x?")).status == 200
+    assert [each.target for each in up.asked] == [b"/base/x"]
+
+
 # ---- framing ---------------------------------------------------------------------------------------------
 
 LENGTH, CHUNKED = b"Content-Length: 5", b"Transfer-Encoding: chunked"

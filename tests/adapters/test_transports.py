@@ -17,7 +17,7 @@ import pytest
 
 from tests.peers.scripts import FRAMES, NOW, cut, gateway
 from tests.peers.serving import PATIENCE, Reply, odd, saying, serving
-from tests.sources import acollect, collect
+from tests.sources import Boom, acollect, collect
 from tests.wire import frame
 from translate import GrammarError, TruncatedStream, convert
 
@@ -233,20 +233,52 @@ async def test_what_is_no_stream_is_untouched(library: Any, method: str, status:
 
 
 async def test_the_transport_below_is_closed_with_ours(library: Any) -> None:
-    closed = []
+    told = []
 
     class Below(library.AsyncBaseTransport, library.BaseTransport):  # type: ignore[misc]
+        async def __aenter__(self) -> Any:
+            told.append("async enter")
+
+        def __enter__(self) -> Any:
+            told.append("enter")
+
         async def aclose(self) -> None:
-            closed.append("async")
+            told.append("async close")
 
         def close(self) -> None:
-            closed.append("sync")
+            told.append("close")
 
     async with async_client(library, Below()):
-        pass
+        assert told.pop() == "async enter"
+    assert told.pop() == "async close"
     with client(library, Below()):
-        pass
-    assert closed == ["async", "sync"]
+        assert told.pop() == "enter"
+    assert told.pop() == "close"
+    await async_client(library, Below()).aclose()
+    client(library, Below()).close()
+    assert told == ["async close", "close"]
+
+
+async def test_the_transport_below_hears_why_ours_is_left(library: Any) -> None:
+    class Below(library.MockTransport):  # type: ignore[misc]
+        async def __aexit__(self, *why: Any) -> None:
+            heard.append(why[0])
+
+        def __exit__(self, *why: Any) -> None:
+            heard.append(why[0])
+
+    heard: list[Any] = []
+    ours = transport(library, Below(print))
+    async with ours as entered:
+        assert entered is ours
+    with ours as entered:
+        assert entered is ours
+    with pytest.raises(Boom):
+        async with ours:
+            raise Boom
+    with pytest.raises(Boom), ours:
+        raise Boom
+    assert heard == [None, None, Boom, Boom]
 
 
 def test_wrong_arguments_are_known_at_once(library: Any) -> None:

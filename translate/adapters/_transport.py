@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Unpack
+from types import TracebackType
+from typing import Any, Self, Unpack
 
 from ..loss import ErrorPolicy
 from ..streams import AsyncStream, Stream
@@ -85,6 +86,31 @@ class Transport:
         if not self._is_stream(request, response):
             return response
         return self._answer(response, self.bodies[1](Stream(_Upstream(response), self._translator())))
+
+    async def __aenter__(self) -> Self:
+        await self._transport.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc_value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        # that closes it
+        await self._transport.__aexit__(exc_type, exc_value, traceback)
+
+    def __enter__(self) -> Self:
+        self._transport.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc_value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        self._transport.__exit__(exc_type, exc_value, traceback)
 
     async def aclose(self) -> None:
         """Close the transport below."""

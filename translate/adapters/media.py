@@ -32,7 +32,8 @@ def is_stream(format: str, status: int, content_type: str | None) -> bool:
 
 
 def _essence(value: str) -> str:
-    return value.partition(";")[0].strip().lower()
+    # where a field came twice, its values are joined by commas
+    return value.partition(";")[0].partition(",")[0].strip().lower()
 
 
 def names(fields: Iterable[tuple[bytes, bytes]], format: str) -> bool:

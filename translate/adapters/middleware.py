@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Unpack
 
+import anyio
 import anyio.lowlevel
 
 from ..translator import Translator
@@ -37,8 +38,8 @@ class TranslateMiddleware:
     of ``src``; gzip and deflate are undone, and a stream in another encoding passes as it is. A stream that fails
     before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
     raised, the exception then goes on to the server. The application is held while the server takes no output, and
-    cancelled when its stream has failed or timed out. Fields of its head that speak of its bytes are left out, such as
-    ``ETag``, and so are trailers.
+    cancelled when its stream has failed or timed out, or the client has left and it does not look. Fields of its head
+    that speak of its bytes are left out, such as ``ETag``, and so are trailers.
     """
 
     def __init__(
@@ -125,6 +126,63 @@ class _Untouched:
         await self._send(message)
 
 
+class _Client:
+    """What a client sends, for the application; :meth:`gone` looks ahead for the news that it has left.
+
+    Ahead of the application at most one message of the request is read.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._reads = anyio.Lock()
+        self._kept: Message | None = None
+        self._taken = anyio.Event()
+        self._last: Message | None = None
+        self.told = False
+        """Whether the application knows that the client has left."""
+
+    async def receive(self) -> Message:
+        """The next message, for the application."""
+        if self._kept is None and self._last is None:
+            # a lock that is free is no wait: some ask within a scope that is cancelled, only to see what is there
+            try:
+                self._reads.acquire_nowait()
+            except anyio.WouldBlock:
+                await self._reads.acquire()
+            try:
+                if self._kept is None and self._last is None:
+                    await self._next()
+            finally:
+                self._reads.release()
+        message, self._kept = self._kept, None
+        if message is not None:
+            self._taken.set()
+            return message
+        assert self._last is not None
+        self.told = True
+        return self._last
+
+    async def gone(self) -> None:
+        """Return when the client has left, and who waited for that knows."""
+        while self._last is None:
+            async with self._reads:
+                if self._last is None:
+                    await self._next()
+            if self._kept is not None and self._kept.get("more_body", False):
+                await self._taken.wait()
+        # those who waited come first
+        async with self._reads:
+            pass
+
+    async def _next(self) -> None:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            self._last = message
+        elif self._kept is None:
+            # else the request is whole, and nothing else follows it
+            self._kept, self._taken = message, anyio.Event()
+
+
 class _Translated:
     """An answer that is translated if it turns out to be a stream."""
 
@@ -139,6 +197,7 @@ class _Translated:
         self._pump = pump(self._answer)
         self._inflater: Inflater | None = None
         self._head_only = False
+        self._began = anyio.Event()
         self._torn = False
         """Whether the server has raised: nothing can follow what it was taking."""
 
@@ -150,12 +209,20 @@ class _Translated:
         extensions = {key: value for key, value in (scope.get("extensions") or {}).items() if key not in _UNSEEN}
         scope = {**scope, "extensions": extensions}
 
+        client = _Client(receive)
+
         async def received() -> Message:
-            message = await receive()
+            message = await client.receive()
             if message["type"] == "http.disconnect" and not self._answer.ended:
                 # the application ends by itself
                 self._pump.left = True
             return message
+
+        async def gone() -> None:
+            await self._began.wait()
+            await client.gone()
+            if client.told or self._answer.ended or self._pump.complete:
+                await anyio.sleep_forever()
 
         async def body() -> None:
             nonlocal raised
@@ -170,7 +237,7 @@ class _Translated:
             elif not self._answer.ended:
                 await self._end()
 
-        await self._pump.run(body, begin=False)
+        await self._pump.run(body, gone, begin=False)
         if self._pump.begun and self._pump.stats.outcome != "disconnected":
             await self._answer.end()
         if raised is not None:
@@ -252,6 +319,7 @@ class _Translated:
             self._inflater = None if encoding == "identity" else Inflater(encoding)
             self._answer.fields = fields
             self._pump.begin()
+            self._began.set()
         return {**message, "headers": fields}
 
     def _type(self) -> bytes:

@@ -26,7 +26,7 @@ from .rules import (
     Refused,
     base_of,
     check_framing,
-    location_of,
+    located,
     request_id_of,
     returned_fields,
     sent_fields,
@@ -226,17 +226,16 @@ class Sidecar:
             try:
                 if not 200 <= response.status_code < 600:
                     raise Refused(502, "the upstream answers with a status that is not forwarded")
-                location = location_of(response.headers.raw, self._base + target, self._base)
+                fields = located(response.headers.raw, response.status_code, self._base + target, self._base)
             except BaseException:
                 await response.aclose()
                 raise
-            if location is not None:
-                response.headers["location"] = location.decode("latin-1")
+            response.headers = httpx2.Headers(fields)
             return response
 
         response = self._response(open, request_id)
-        # what was not asked for as a stream may get another answer, of another status
-        response.eager = names(scope["headers"], settings.dst)
+        # what was not asked for as a stream may get another answer, of another status, and HEAD always may
+        response.eager = scope["method"] != "HEAD" and names(scope["headers"], settings.dst)
         return response
 
     async def _body(self, receive: Receive) -> bytes:

@@ -10,6 +10,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_LONGEST = 2**31 - 1
+"""Milliseconds that the system can be told."""
 
 
 def protocol(head_timeout: float | None) -> type[H11Protocol]:
@@ -68,4 +70,4 @@ def hang_up_on_stalled(listener: socket.socket, seconds: float | None) -> None:
     """
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
     if seconds and option is not None:
-        listener.setsockopt(socket.IPPROTO_TCP, option, int(seconds * 1000))
+        listener.setsockopt(socket.IPPROTO_TCP, option, int(min(seconds * 1000, _LONGEST)))

@@ -119,16 +119,29 @@ def returned_fields(raw: Iterable[tuple[bytes, bytes]], *, translated: bool) -> 
     return _end_to_end(raw, _NOT_RETURNED | (_REPLACED if translated else frozenset()))
 
 
-def location_of(raw: Iterable[tuple[bytes, bytes]], url: str, base: str) -> bytes | None:
-    """Where an answer to ``url`` sends the client, as a path of the sidecar; ``None`` where it does not.
+def located(raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str) -> Fields:
+    """The fields of an answer to ``url``, where ``location`` is a path of the sidecar.
 
-    ``base``: the upstream. Raises :class:`Refused` where it sends the client elsewhere, or above the upstream's path.
+    ``base``: the upstream. Where the answer names another place, or one above the upstream's path, the field is left
+    out; raises :class:`Refused` if it is a redirection.
     """
-    given = next((value for name, value in raw if name.lower() == b"location"), None)
+    fields = list(raw)
+    given = next((value for name, value in fields if name.lower() == b"location"), None)
     if given is None:
-        return None
+        return fields
+    others = [field for field in fields if field[0].lower() != b"location"]
     try:
-        there, here = urlsplit(urljoin(url, given.decode("latin-1").strip().replace("\\", "/"))), urlsplit(base)
+        return [*others, (b"location", _below(given, url, base))]
+    except Refused:
+        if 300 <= status < 400:
+            raise
+        return others
+
+
+def _below(given: bytes, url: str, base: str) -> bytes:
+    """A location as a path of the sidecar."""
+    try:
+        there, here = urlsplit(urljoin(url, given.strip().decode("latin-1").replace("\\", "/"))), urlsplit(base)
         same = _origin(there) == _origin(here) and "@" not in there.netloc
     except ValueError:
         raise Refused(502, "the upstream redirects to what is no address") from None
@@ -144,9 +157,15 @@ def _origin(url: SplitResult) -> tuple[str, str | None, int | None]:
 
 
 def _end_to_end(fields: Iterable[tuple[bytes, bytes]], but: frozenset[bytes] | set[bytes]) -> Fields:
-    """Fields that are not of one connection, and not among ``but``."""
+    """Fields that are not of one connection, and not among ``but``, in either spelling: to servers that make variables
+    of fields, an underscore is a hyphen.
+    """
     lowered = [(name.lower(), value) for name, value in fields]
-    named = {
-        token.strip().lower() for name, value in lowered if name == b"connection" for token in value.split(b",")
-    }
-    return [(name, value) for name, value in lowered if name not in _HOP_BY_HOP and name not in named | but]
+    connection = [value for name, value in lowered if name == b"connection"]
+    named = {_hyphened(token.strip()) for value in connection for token in value.split(b",")}
+    dropped = _HOP_BY_HOP | named | but
+    return [(name, value) for name, value in lowered if _hyphened(name) not in dropped]
+
+
+def _hyphened(name: bytes) -> bytes:
+    return name.lower().replace(b"_", b"-")
