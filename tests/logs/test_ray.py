@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def ray() -> Iterator[None]:
-    import ray
+    import ray  # pyright: ignore[reportMissingImports]
 
     patch = pytest.MonkeyPatch()
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from ray.data import Dataset
+from ray.data import Dataset  # pyright: ignore[reportMissingImports]
 
 from ..logs.kept import KeptStreams, KeptUnits, StreamSettings, settings_of
 from ..logs.layout import Layout
