@@ -55,7 +55,7 @@ class OtherJob(Exception):
 class Manifest:
     """The manifest at a path. :meth:`load`, :meth:`begin`, then :meth:`add` for each input.
 
-    ``found``: whether there was one of this job.
+    ``found``: whether there was one of this job; ``others``: entries that are kept, of inputs not asked for now.
     """
 
     def __init__(self, path: str, job: Job) -> None:
@@ -64,6 +64,7 @@ class Manifest:
         self._job = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
         self._lines: list[bytes] = []
         self.found = False
+        self.others: list[Entry] = []
 
     def load(self) -> dict[str, Entry]:
         """The inputs that are done, none without a manifest. Raises :class:`OtherJob`."""
@@ -86,7 +87,7 @@ class Manifest:
     def begin(self, entries: list[Entry]) -> None:
         """Write it anew, with what is done already."""
         self._lines = [jsontext.dumps_strict({"job": self._job, "version": 1}) + b"\n"]
-        self._lines += [self._line(entry) for entry in entries]
+        self._lines += [self._line(entry) for entry in (*self.others, *entries)]
         self._write()
 
     def add(self, entry: Entry) -> None:
