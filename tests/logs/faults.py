@@ -151,7 +151,21 @@ FAULTS = (
         2,
     ),
     ended("a binary file", bytes(range(256)) * 9, bytes(range(256)) * 9, "rejects it whole, as base64", "", 0),
-    Fault("lines between streams that are no SSE", "passes over them", "", 0, (2, 2, 0), GOOD + b"what?\n\n" + OTHER),
+    ended(
+        "lines between streams that are no SSE",
+        GOOD + b"what?\n\n" + OTHER,
+        b"what?\n\n",
+        "rejects them by themselves",
+        "no unit",
+        2,
+    ),
+    ended(
+        "a file whose last stream is cut off in its first unit",
+        OTHER + GOOD[:30],
+        GOOD[:30],
+        "rejects that piece",
+        "inside the first unit",
+    ),
     Fault("an empty file", "writes an empty output", "0 in", 0, (0, 0, 0)),
     Fault("a file of blank lines and comments", "writes an empty output", "0 in", 0, (0, 0, 0), b"\n: hello\n\n"),
     Fault(
