@@ -248,7 +248,8 @@ def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:
         if rejected:
             _join(task.output + SUFFIX, [part.part for part, done in ended if done.rejects])
     size = sum(done.size for _, done in ended)
-    return Entry(task.place.path, state.size, state.version, digest, task.output, size, counts)
+    stored = places.size(task.output) or 0
+    return Entry(task.place.path, state.size, state.version, digest, task.output, size, stored, counts)
 
 
 def _rename(path: str) -> None:

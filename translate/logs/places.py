@@ -310,6 +310,15 @@ def remove(path: str) -> None:
         system.rm(inner)
 
 
+def size(path: str) -> int | None:
+    """Bytes at a path or URL; ``None`` where nothing is."""
+    with _faults(path):
+        if "://" not in path:
+            return os.stat(path).st_size if os.path.exists(path) else None
+        system, inner = system_of(path)
+        return int(system.size(inner)) if system.exists(inner) else None
+
+
 def exists(path: str) -> bool:
     """Whether there is something at a path or URL."""
     with _faults(path):
