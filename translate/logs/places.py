@@ -55,7 +55,7 @@ class State:
 
 def plain(path: str) -> str:
     """A path, where a URL names one."""
-    return path.removeprefix("file://")
+    return path.removeprefix("file://").removeprefix("local://")
 
 
 def system_of(url: str) -> tuple[Any, str]:
