@@ -167,3 +167,31 @@ def test_a_report_in_the_folder_that_the_job_makes() -> None:
     put("in/log")
     assert convert("in", "-o", "out", "--report", "out/all/report") == 0
     assert json.loads(Path("out/all/report").read_bytes().splitlines()[-1])["counts"]["converted"] == 1
+
+
+# ---- what was there before ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("again", ["--force", "--resume"])
+def test_an_output_of_before_is_told_of_where_its_input_fails(again: str, capsys: pytest.CaptureFixture[str]) -> None:
+    put("in/log")
+    put("in/gone")
+    assert convert("in", "-o", "out") == 0
+    put("in/log", b"\x1f\x8b" + GOOD)
+    os.unlink("in/gone")
+    os.symlink("nowhere", "in/gone")
+    assert convert("in", "-o", "out", again) == 3
+    said = capsys.readouterr().err
+    for name in ("log", "gone"):
+        assert f"; out/{name} is there from before" in said
+
+
+def test_a_folder_of_lines_and_parquet() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    put("in/lines", json.dumps({"stream": GOOD.decode()}).encode() + b"\n")
+    parquet.write_table(pa.table({"stream": [GOOD.decode()]}), "in/rows")
+    assert convert("in", "-o", "out", "--stream-field", "stream") == 0
+    done = parquet.read_table("out/rows").to_pylist()
+    assert done == [json.loads(Path("out/lines").read_bytes())]
+    assert done[0]["stream"].startswith("event: streamStart")

@@ -125,7 +125,7 @@ def _layout(args: Namespace) -> Layout | None:
         return Layout("streams") if args.container == "streams" or args.src != "auto" else None
     if args.container == "streams":
         raise UsageError("--container streams: there are no fields, for there are no records")
-    container: Container = args.container or ("parquet" if args.files[0].endswith(".parquet") else "lines")
+    container: Container = args.container or "records"
     units = args.unit_field is not None
     return Layout(container, field, units=units, id=args.id_field, order=args.order_field, gaps=args.gaps)
 

@@ -85,6 +85,8 @@ class Plan:
     failed: dict[str, str] = field(default_factory=dict)
     found: dict[str, str] = field(default_factory=dict)
     """What inputs were recognised as."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Of the inputs that cannot be read, below what was asked for."""
 
 
 def plan(job: Job) -> Plan:
@@ -99,7 +101,14 @@ def plan(job: Job) -> Plan:
         path = f"{output.rstrip('/')}/{_renamed(place.name, task)}" if folder else output
         claims.claim(place.path, names(path))
         made.tasks[index] = replace(task, output=path)
+    for source, name in made.names.items():
+        made.failed[source] += _stale(f"{output.rstrip('/')}/{name}" if folder else output)
     return made
+
+
+def _stale(output: str) -> str:
+    """What is said of an output whose input cannot be read."""
+    return f"; {output} is there from before" if places.exists(output) else ""
 
 
 def tasks_of(job: Job) -> Plan:
@@ -110,6 +119,7 @@ def tasks_of(job: Job) -> Plan:
             made.tasks.append(_task(job, place, made))
         except places.InputFault as fault:
             made.failed[place.path] = str(fault)
+            made.names[place.path] = place.name
     return made
 
 
@@ -125,8 +135,10 @@ def _check_apart(job: Job) -> None:
 def _task(job: Job, place: places.Place, made: Plan) -> Task:
     settings, layout = job.settings, job.layout or Layout()
     state = places.state(place)
+    if layout.container == "records":
+        layout = replace(layout, container="parquet" if places.is_parquet(place) else "lines")
     if settings.src == "auto":
-        found = recognise(place, job.layout)
+        found = recognise(place, job.layout and layout)
         made.found[place.path] = str(found)
         settings, layout = replace(settings, src=found.format), found.layout
     if layout.container == "streams" and resolve(settings.dst)[1].objects:
@@ -182,7 +194,7 @@ def _convert(job: Job, told: Callable[[Entry], None], made: Plan) -> Summary:
                         raise ended
                     entry = _finish(task, ended)
                 except places.InputFault as fault:
-                    summary.failed[task.place.path] = str(fault)
+                    summary.failed[task.place.path] = str(fault) + _stale(task.output)
                     continue
                 done[task.place.path] = entry
                 manifest.add(entry)

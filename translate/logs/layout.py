@@ -11,7 +11,7 @@ from ..limits import Limits
 from ..loss import LossPolicy
 from ..translator import ModelOption
 
-Container: TypeAlias = Literal["streams", "lines", "parquet"]
+Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Layout:
     """How a file holds streams.
 
     ``container``  ``"streams"``: one stream, or several end to end; ``"lines"``: JSON lines, a record each;
-                   ``"parquet"``: rows with the same columns
+                   ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins
     ``field``      of records: the member (or column) with the stream, or one unit of it. Members of members are named
                    with dots between them
     ``units``      whether a record holds one unit rather than a stream

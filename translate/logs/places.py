@@ -171,6 +171,14 @@ def compressed(place: Place) -> bool:
     return head.startswith(_GZIP) or _is_zstd(head)
 
 
+def is_parquet(place: Place) -> bool:
+    """Whether an input is Parquet, by its name or its first bytes. Raises :class:`InputFault`."""
+    if place.path.endswith(".parquet"):
+        return True
+    with reading(place) as file:
+        return file.read(4) == b"PAR1"
+
+
 def _is_zstd(head: bytes) -> bool:
     """Whether it begins with a frame, or with one that is to be skipped."""
     return head == _ZSTD or (head[1:] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
