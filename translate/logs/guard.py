@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any
 
 from . import places
 from .places import TEMPORARY
 from .rejects import SUFFIX
 
-try:
-    import fcntl
-except ImportError:  # not on this system
-    fcntl = None  # type: ignore[assignment]
+fcntl: Any = None
+with suppress(ImportError):
+    # not on every system
+    fcntl = import_module("fcntl")
 
 
 class BadPlan(Exception):

@@ -126,7 +126,7 @@ def _remote(url: str) -> list[Place]:
         elif system.exists(path):
             return [Place(url, PurePosixPath(path).name)]
         else:
-            names = []
+            names, root = [], ""
     if not names:
         raise FileNotFoundError(2, "no such object", url)
     full = {name: name if "://" in name else f"{scheme}://{name.lstrip('/')}" for name in names}
