@@ -12,10 +12,11 @@ from typing import Any
 
 from translate import codec, jsontext
 from translate.logs import Job, Layout, Settings, Summary, convert_logs
-from translate.logs.job import BadPlan, OutputExists, Plan, ProcessEnded, left_of, plan
+from translate.logs.guard import BadPlan, Busy, OutputExists, identity, lock_path, names
+from translate.logs.job import Plan, ProcessEnded, is_folder, left_of, manifest_path, plan
 from translate.logs.layout import Container, Unaccounted
 from translate.logs.manifest import Entry, OtherJob
-from translate.logs.places import InputFault, MissingExtra
+from translate.logs.places import TEMPORARY, InputFault, MissingExtra
 from translate.logs.rejects import SUFFIX
 from translate.logs.stats import Stats, stats_of
 
@@ -56,7 +57,7 @@ def convert(args: Namespace) -> Status:
             made = plan(job)
         if args.dry_run:
             return _dry(job, made)
-        _check_report(args.report, made)
+        _check_report(args.report, job, made)
         with _reporting(args.report) as report:
             with _progress(len(made.tasks)) as told:
                 summary = convert_logs(job, told, made)
@@ -124,7 +125,7 @@ def _layout(args: Namespace) -> Layout | None:
         return Layout("streams") if args.container == "streams" or args.src != "auto" else None
     if args.container == "streams":
         raise UsageError("--container streams: there are no fields, for there are no records")
-    container: Container = args.container or ("parquet" if args.files[0].endswith(".parquet") else "lines")
+    container: Container = args.container or "records"
     units = args.unit_field is not None
     return Layout(container, field, units=units, id=args.id_field, order=args.order_field, gaps=args.gaps)
 
@@ -136,7 +137,7 @@ def _problems() -> Iterator[None]:
         yield
     except OutputExists as error:
         raise UsageError(f"{error}; --force writes over it, --resume goes on with a job that was ended") from None
-    except (BadPlan, OtherJob, MissingExtra) as error:
+    except (BadPlan, Busy, OtherJob, MissingExtra) as error:
         raise UsageError(str(error)) from None
     except ProcessEnded as error:
         raise OutputError(f"{error}; --resume goes on") from None
@@ -157,11 +158,18 @@ def _finding() -> Iterator[None]:
         raise InputError(f"cannot read {error.filename or 'the inputs'}: {error.strerror or error}") from None
 
 
-def _check_report(path: str | None, made: Plan) -> None:
-    """A report is none of the files that are read or written."""
-    ours = {os.path.realpath(name) for task in made.tasks for name in (task.place.path, task.output)}
-    if path not in (None, STANDARD) and os.path.realpath(path or "") in ours:
+def _check_report(path: str | None, job: Job, made: Plan) -> None:
+    """A report is none of the files that are read or written. It may lie in a folder that the job makes."""
+    if path in (None, STANDARD):
+        return
+    manifest = manifest_path(job)
+    ours = {manifest, manifest + TEMPORARY, lock_path(manifest), *made.failed}
+    ours.update(name for task in made.tasks for name in (task.place.path, *names(task.output)))
+    if identity(path or "") in map(identity, ours):
         raise UsageError(f"the report would be written over {path}")
+    folder = os.path.dirname(path or "")
+    if folder and f"{identity(folder)}/".startswith(f"{identity(job.output)}/") and is_folder(job):
+        os.makedirs(folder, exist_ok=True)
 
 
 @contextmanager

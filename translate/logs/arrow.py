@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import jsontext
-from ..errors import DecodeError, LimitExceeded, TranslateError
+from ..errors import DecodeError, LimitExceeded
 from ..registry import resolve
 from .grouping import is_nan
 from .layout import Counts, Layout, Settings
@@ -273,7 +273,7 @@ def convert_streams(
     path: str,
     settings: Settings,
     counts: Counts,
-    rejected: Callable[[int, TranslateError], None],
+    rejected: Callable[[int, Exception], None],
 ) -> pa.RecordBatch:
     """Convert a column of streams. ``rejected`` is told of each row whose stream is broken: its column is null then."""
     array = _unpacked(column(batch, path))
@@ -286,12 +286,14 @@ def convert_streams(
         counts.records_in += 1
         try:
             result = whole(_stream(value), settings, counts)
-        except TranslateError as error:
+        except Exception as error:
+            # of whatever kind: a fault of a codec is one of its stream, and the others go on
             counts.rejected += 1
             counts.records_rejected += 1
             rejected(index, error)
             done.append(None)
         else:
+            counts.records_converted += 1
             done.append([_json(unit) for unit in result] if _is_list(kind) else _json(result))
     return put(batch, path, pa.array(done, kind) if _is_list(kind) else _array(done, kind))
 

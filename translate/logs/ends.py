@@ -6,6 +6,8 @@
 2. A stream that is broken is rejected whole: up to its own terminal unit, which is looked for unit by unit.
 3. A stream that was cut off without a terminal unit cannot be told from the one that follows it, unless the format
    marks beginnings: such files should hold a stream each, or records.
+4. What is behind a terminal unit and is neither white space, a comment, a field of SSE that says nothing here nor the
+   end marker is rejected by itself: lines that are no unit, or the beginning of a stream that was cut off in its first.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from .. import jsontext
-from ..errors import GrammarError, TranslateError, UpstreamFailure
+from ..errors import GrammarError, TranslateError, TruncatedStream, UpstreamFailure
 from ..registry import resolve
 from .layout import Counts, Settings
 from .places import CHUNK
 from .stream import Reject, broken, count, end_of, report_for, translator, verify
+from .tail import is_silent, last_end
 
 _SPOOL = 16 * CHUNK
 
@@ -52,14 +55,14 @@ class Spool:
 
 
 class _Part:
-    """The beginning of a spool."""
+    """A part of a spool."""
 
-    def __init__(self, spool: Spool, end: int) -> None:
+    def __init__(self, spool: Spool, end: int, start: int = 0) -> None:
         self._spool = spool
-        self._end = end
+        self._start, self._end = start, end
 
     def pieces(self) -> Iterator[bytes]:
-        return self._spool.pieces(0, self._end)
+        return self._spool.pieces(self._start, self._end)
 
 
 class EndToEnd:
@@ -104,13 +107,14 @@ class EndToEnd:
         if self.full:
             self._drop()
             return
+        torn = self._complete
         if self._scan is None and self._error is None and not self._complete:
             if not self._translator.units and not self._holds_something():
                 self._drop()
                 return
             self._take(self._translator.close)
         if self._complete and self._error is None:
-            self._commit(self._raw.size)
+            self._commit(self._raw.size, torn=torn)
         else:
             self._give_up(self._raw.size)
         self._drop()
@@ -118,7 +122,7 @@ class EndToEnd:
     def _holds_something(self) -> bool:
         """Whether anything but white space and comments came."""
         text = b"".join(self._raw.pieces(0, CHUNK)).removeprefix(b"\xef\xbb\xbf")
-        return any(line.strip() and not line.startswith(b":") for line in text.splitlines())
+        return any(line.strip() and not is_silent(line) for line in text.splitlines())
 
     def _drop(self) -> None:
         self._raw.close()
@@ -160,7 +164,8 @@ class EndToEnd:
         for reach in (1 << 12, 8 * CHUNK):
             ahead = size = 0
             tail = b"".join(self._raw.pieces(max(offset - reach, 0), offset))
-            for line in reversed(tail.splitlines(keepends=True)):
+            lines = tail.splitlines(keepends=True)
+            for line in reversed(lines if offset <= reach else lines[1:]):
                 if not line.rstrip(b"\r\n"):
                     # blocks stand by themselves: a comment behind data is of the data's block
                     ahead = size
@@ -190,21 +195,38 @@ class EndToEnd:
         self._begin()
         return rest
 
-    def _commit(self, end: int, units: int | None = None) -> None:
-        """The stream is whole: write what it became."""
+    def _commit(self, end: int, units: int | None = None, *, torn: bool = False) -> None:
+        """The stream is whole: write what it became. ``torn``: a unit that is not ended is none of it."""
+        over = self._over(end, torn=torn)
         self._counts.streams_in += 1
         try:
             if self._settings.verify:
-                verify(self._settings, lambda: self._raw.pieces(0, end), self._out.pieces())
+                verify(self._settings, lambda: self._raw.pieces(0, over), self._out.pieces())
         except Exception as error:
             self._counts.rejected += 1
-            self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
+            self._reject(Reject(error, _Part(self._raw, over), {"offset": self._offset}))
         else:
             for piece in self._out.pieces():
                 self._write(piece)
             count(self._counts, self._settings, self._translator, self._report, units)
+        if over < end and not self.full:
+            self._counts.streams_in += 1
+            self._counts.rejected += 1
+            stray: Exception = GrammarError("lines behind a stream that are no unit", expected="a stream")
+            if torn:
+                stray = TruncatedStream("the input ended inside the first unit of a stream")
+            self._reject(Reject(stray, _Part(self._raw, end, over), {"offset": self._offset + over}))
         self._offset += end
         self._drop()
+
+    def _over(self, end: int, *, torn: bool) -> int:
+        """Where the terminal unit and the end marker end, if what is behind them until ``end`` says anything."""
+        for reach in (1 << 12, 8 * CHUNK, end):
+            start = max(end - reach, 0)
+            over = last_end(b"".join(self._raw.pieces(start, end)), self._settings, first=not start, torn=torn)
+            if over is not None:
+                return start + over
+        return end
 
     def _give_up(self, end: int) -> None:
         self._counts.streams_in += 1

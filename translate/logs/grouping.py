@@ -12,6 +12,7 @@ import heapq
 import math
 import pickle
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from itertools import pairwise
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
@@ -47,7 +48,8 @@ class Group(NamedTuple):
     rows: list[Row]
 
     def in_order(self, *, gaps: bool) -> list[Row]:
-        """The rows in the stream's own order. Text that is digits everywhere is taken as numbers.
+        """The rows in the stream's own order. Text that is digits everywhere is taken as numbers; so are floats and
+        decimals that are whole everywhere, as integers.
 
         Raises :class:`GrammarError` where there is none: a row without a place, two rows at one place, integers that
         leave some out (unless ``gaps``), text among numbers.
@@ -55,7 +57,8 @@ class Group(NamedTuple):
         if any(row.order is None for row in self.rows):
             raise GrammarError("a unit of the stream has no place in its order", expected="text or a number")
         digits = all(isinstance(row.order, str) and row.order.isdecimal() and len(row.order) < 20 for row in self.rows)
-        keyed = [(int(row.order) if digits else row.order, row) for row in self.rows]
+        whole = digits or all(map(_is_whole, (row.order for row in self.rows)))
+        keyed = [(int(row.order) if whole else row.order, row) for row in self.rows]
         try:
             keyed.sort(key=lambda each: each[0])
         except TypeError:
@@ -122,6 +125,12 @@ class Grouping:
                     pickle.dump((group.id, [tuple(row) for row in group.rows]), again, pickle.HIGHEST_PROTOCOL)
             for id, rows in _unpickled(again):
                 yield Group(id, [Row(*row) for row in rows])
+
+
+def _is_whole(order: Any) -> bool:
+    if isinstance(order, Decimal):
+        return order.is_finite() and order == order.to_integral_value()
+    return type(order) is int or (isinstance(order, float) and order.is_integer())
 
 
 def is_nan(order: Any) -> bool:

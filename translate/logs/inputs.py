@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob, has_magic
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
 from .places import InputFault, MissingExtra, Place, plain, system_of
+from .rejects import SUFFIX
 
 
 def find(asked: Iterable[str]) -> list[Place]:
     """The inputs that paths, globs, folders and URLs name, sorted within each.
 
-    Names that begin with a dot or an underscore are left out, but where they are asked for. Raises ``OSError`` where
-    there is nothing, or a folder cannot be read: what is in it would be left out.
+    Links are followed; one that leads nowhere is an input that cannot be read. Left out, but where they are asked for:
+    names that begin with a dot or an underscore, and of folders what jobs leave beside their outputs. Raises
+    ``OSError`` where there is nothing, or a folder cannot be read: what is in it would be left out.
     """
     found: dict[str, Place] = {}
     for one in map(plain, asked):
@@ -32,17 +34,18 @@ def is_one(asked: str) -> bool:
         return os.path.lexists(asked) and not os.path.isdir(asked)
     with _answering():
         system, path = system_of(asked)
-        return not has_magic(path) and not system.isdir(path)
+        return not _has_magic(asked, path) and not system.isdir(path)
 
 
 def _local(path: str) -> list[Place]:
     if has_magic(path) and not os.path.lexists(path):
         root = Path(*takewhile(lambda part: not has_magic(part), Path(path).parts[:-1]))
-        names = sorted(name for name in glob(path, recursive=True) if os.path.isfile(name) and _is_shown(name))
+        _check_rights(Path(path).parts)
+        names = sorted(name for name in glob(path, recursive=True) if _is_input(name) and _is_shown(name, path))
         places = [Place(name, Path(name).relative_to(root).as_posix()) for name in names]
     elif os.path.isdir(path):
-        files = sorted(Path(folder, name) for folder, _, inner in os.walk(path, onerror=_raise) for name in inner)
-        places = [Place(str(p), p.relative_to(path).as_posix()) for p in files if p.is_file() and _is_shown(p.name)]
+        files = sorted(map(Path, _shown(name for name in _below(path) if _is_input(name))))
+        places = [Place(str(file), file.relative_to(path).as_posix()) for file in files]
     elif os.path.lexists(path):
         places = [Place(path, os.path.basename(path))]
     else:
@@ -52,8 +55,43 @@ def _local(path: str) -> list[Place]:
     return places
 
 
-def _is_shown(path: str) -> bool:
-    return not PurePosixPath(path).name.startswith((".", "_"))
+def _below(path: str) -> Iterator[str]:
+    """All that is in a folder and below, each folder on a way once."""
+    above: dict[str, frozenset[str]] = {path: frozenset()}
+    for folder, inner, names in os.walk(path, onerror=_raise, followlinks=True):
+        way = above.pop(folder) | {os.path.realpath(folder)}
+        inner[:] = [name for name in inner if os.path.realpath(os.path.join(folder, name)) not in way]
+        above.update((os.path.join(folder, name), way) for name in inner)
+        yield from (os.path.join(folder, name) for name in names)
+
+
+def _check_rights(parts: Sequence[str]) -> None:
+    """Raises ``OSError`` where a folder that a glob looks into cannot be read."""
+    for index, part in enumerate(parts):
+        if has_magic(part):
+            above = os.path.join("", *parts[:index])
+            looks = [above] if part != "**" else [above, os.path.join(above, "**", "")]
+            for folder in chain.from_iterable(glob(each, recursive=True) if each else ["."] for each in looks):
+                if os.path.isdir(folder):
+                    os.scandir(folder).close()
+
+
+def _is_input(path: str) -> bool:
+    # a link that leads nowhere is told of
+    return os.path.isfile(path) or (os.path.islink(path) and not os.path.exists(path))
+
+
+def _is_shown(path: str, asked: str = "*") -> bool:
+    hidden = PurePosixPath(path).name.startswith((".", "_"))
+    return not hidden or not PurePosixPath(asked).name.startswith(("*", "?"))
+
+
+def _shown(names: Iterable[str]) -> list[str]:
+    """The inputs of a folder: not what a job has written beside its outputs."""
+    found = set(names)
+    beside = (SUFFIX, ".manifest.jsonl")
+    ours = {name for name in found for end in beside if name.endswith(end) and name.removesuffix(end) in found}
+    return [name for name in found - ours if _is_shown(name)]
 
 
 def _raise(error: OSError) -> None:
@@ -71,19 +109,25 @@ def _answering() -> Iterator[None]:
         raise InputFault(f"{type(error).__name__}: {error}") from error
 
 
+def _has_magic(url: str, path: str) -> bool:
+    return has_magic(path.replace("?", "") if url.startswith(("http://", "https://")) else path)
+
+
 def _remote(url: str) -> list[Place]:
     system, path = system_of(url)
     scheme = url.partition("://")[0]
     with _answering():
         if system.isdir(path):
-            names = [name for name in system.find(path) if _is_shown(name)]
+            names = _shown(system.find(path))
             root = path
-        elif has_magic(path):
-            names = [name for name in system.glob(path) if _is_shown(name) and system.isfile(name)]
+        elif _has_magic(url, path):
+            names = [name for name in system.glob(path) if _is_shown(name, path) and system.isfile(name)]
             root = str(PurePosixPath(*takewhile(lambda part: not has_magic(part), PurePosixPath(path).parts[:-1])))
+        elif system.exists(path):
+            return [Place(url, PurePosixPath(path).name)]
         else:
-            names = [path] if system.exists(path) else []
-            root = str(PurePosixPath(path).parent)
+            names, root = [], ""
     if not names:
         raise FileNotFoundError(2, "no such object", url)
-    return [Place(f"{scheme}://{name.lstrip('/')}", os.path.relpath(name, root)) for name in sorted(names)]
+    full = {name: name if "://" in name else f"{scheme}://{name.lstrip('/')}" for name in names}
+    return [Place(full[name], os.path.relpath(name, root)) for name in sorted(names)]

@@ -23,6 +23,7 @@ from typing import Any
 from ..registry import resolve
 from . import inputs, places
 from .grouping import MEMORY
+from .guard import BadPlan, Claims, OutputExists, alone, identity, names, refuse_existing
 from .layout import Counts, Layout, Settings, Unaccounted
 from .manifest import Entry, Manifest
 from .places import Output
@@ -72,14 +73,6 @@ class Summary:
     skipped: int = 0
 
 
-class BadPlan(Exception):
-    """A job cannot be done as it was asked for."""
-
-
-class OutputExists(Exception):
-    """An output is there already, and the job was not told to write over it."""
-
-
 class ProcessEnded(Exception):
     """One of the job's processes ended without a word."""
 
@@ -92,24 +85,30 @@ class Plan:
     failed: dict[str, str] = field(default_factory=dict)
     found: dict[str, str] = field(default_factory=dict)
     """What inputs were recognised as."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Of the inputs that cannot be read, below what was asked for."""
 
 
 def plan(job: Job) -> Plan:
     """What a job would do. Raises ``OSError`` or ``InputFault`` where inputs cannot be found, :class:`BadPlan`."""
-    folder = _is_folder(job)
+    folder = is_folder(job)
     _check_apart(job)
     made = tasks_of(job)
     output = places.plain(job.output)
-    sources = {os.path.abspath(task.place.path) for task in made.tasks if not task.place.remote}
-    taken: dict[str, str] = {}
+    claims = Claims([*(task.place.path for task in made.tasks), *made.failed], manifest_path(job))
     for index, task in enumerate(made.tasks):
         place = task.place
         path = f"{output.rstrip('/')}/{_renamed(place.name, task)}" if folder else output
-        for name in (path, path + SUFFIX, path + places.TEMPORARY, path + SUFFIX + places.TEMPORARY):
-            if os.path.abspath(name) in sources or taken.setdefault(name, place.path) != place.path:
-                raise BadPlan(f"the output of {place.path} would be written over {taken.get(name, name)}")
+        claims.claim(place.path, names(path))
         made.tasks[index] = replace(task, output=path)
+    for source, name in made.names.items():
+        made.failed[source] += _stale(f"{output.rstrip('/')}/{name}" if folder else output)
     return made
+
+
+def _stale(output: str) -> str:
+    """What is said of an output whose input cannot be read."""
+    return f"; {output} is there from before" if places.exists(output) else ""
 
 
 def tasks_of(job: Job) -> Plan:
@@ -120,6 +119,7 @@ def tasks_of(job: Job) -> Plan:
             made.tasks.append(_task(job, place, made))
         except places.InputFault as fault:
             made.failed[place.path] = str(fault)
+            made.names[place.path] = place.name
     return made
 
 
@@ -127,20 +127,18 @@ def _check_apart(job: Job) -> None:
     """An output within an input would be one of the inputs the next time."""
     for asked in job.inputs:
         if not inputs.is_one(asked) and not has_magic(asked):
-            inside = f"{_absolute(job.output)}/".startswith(f"{_absolute(asked)}/")
+            inside = f"{identity(job.output)}/".startswith(f"{identity(asked)}/")
             if inside:
                 raise BadPlan(f"the output {job.output} is within the input {asked}")
-
-
-def _absolute(path: str) -> str:
-    return path.rstrip("/") if "://" in places.plain(path) else os.path.realpath(places.plain(path))
 
 
 def _task(job: Job, place: places.Place, made: Plan) -> Task:
     settings, layout = job.settings, job.layout or Layout()
     state = places.state(place)
+    if layout.container == "records":
+        layout = replace(layout, container="parquet" if places.is_parquet(place) else "lines")
     if settings.src == "auto":
-        found = recognise(place, job.layout)
+        found = recognise(place, job.layout and layout)
         made.found[place.path] = str(found)
         settings, layout = replace(settings, src=found.format), found.layout
     if layout.container == "streams" and resolve(settings.dst)[1].objects:
@@ -150,7 +148,7 @@ def _task(job: Job, place: places.Place, made: Plan) -> Task:
     return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, state=state)
 
 
-def _is_folder(job: Job) -> bool:
+def is_folder(job: Job) -> bool:
     """Whether outputs are in a folder: the same before and after it was made."""
     output = places.plain(job.output)
     several = len(job.inputs) > 1 or not inputs.is_one(job.inputs[0])
@@ -170,11 +168,16 @@ def _renamed(name: str, task: Task) -> str:
 def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None, made: Plan | None = None) -> Summary:
     """Do a job; ``told`` of each input that is done, those first that were done before. ``made``: its plan, if known.
 
-    Raises what :func:`plan` raises, and :class:`OutputExists`, :class:`OtherJob`; ``OSError`` where an output cannot be
-    written, :class:`ProcessEnded`, :class:`Unaccounted`. An input that cannot be read is in the summary, and the others
-    are done. However it ends, no output is there in part, and none under a temporary name.
+    Raises what :func:`plan` raises, and :class:`OutputExists`, :class:`OtherJob`, :class:`Busy`; ``OSError`` where an
+    output cannot be written, :class:`ProcessEnded`, :class:`Unaccounted`. An input that cannot be read is in the
+    summary, and the others are done. However it ends, no output is there in part, and none under a temporary name.
     """
     made = made or plan(job)
+    with alone(manifest_path(job)):
+        return _convert(job, told, made)
+
+
+def _convert(job: Job, told: Callable[[Entry], None], made: Plan) -> Summary:
     tasks = made.tasks
     manifest, done = left_of(job, made)
     todo = [task for task in tasks if task.place.path not in done]
@@ -191,7 +194,7 @@ def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None, m
                         raise ended
                     entry = _finish(task, ended)
                 except places.InputFault as fault:
-                    summary.failed[task.place.path] = str(fault)
+                    summary.failed[task.place.path] = str(fault) + _stale(task.output)
                     continue
                 done[task.place.path] = entry
                 manifest.add(entry)
@@ -210,22 +213,29 @@ def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None, m
 
 def left_of(job: Job, made: Plan) -> tuple[Manifest, dict[str, Entry]]:
     """The manifest, and the inputs that are done already. Raises :class:`OutputExists`, :class:`OtherJob`."""
-    manifest = Manifest(manifest_path(job), job)
+    path = manifest_path(job)
+    manifest = Manifest(path, job)
     before = manifest.load() if job.resume else {}
+    if not manifest.found and not job.force:
+        refuse_existing([path, *(name for task in made.tasks for name in names(task.output))])
+    asked = {task.place.path for task in made.tasks}
+    manifest.others = [entry for entry in before.values() if entry.input not in asked]
+    theirs = {identity(entry.output): entry for entry in manifest.others}
     done: dict[str, Entry] = {}
     for task in made.tasks:
+        other = theirs.get(identity(task.output))
+        if other is not None:
+            raise OutputExists(f"{task.output} is the output of {other.input} already")
         entry = before.get(task.place.path)
         if entry is not None and entry.output == task.output and entry.still_holds(task.place):
             done[task.place.path] = entry
-        elif not manifest.found and not job.force and places.exists(task.output):
-            raise OutputExists(f"{task.output} exists already")
     return manifest, done
 
 
 def manifest_path(job: Job) -> str:
     """Where the manifest of a job is."""
     output = places.plain(job.output)
-    return f"{output.rstrip('/')}/_manifest.jsonl" if _is_folder(job) else f"{output}.manifest.jsonl"
+    return f"{output.rstrip('/')}/_manifest.jsonl" if is_folder(job) else f"{output}.manifest.jsonl"
 
 
 def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:
@@ -250,7 +260,8 @@ def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:
         if rejected:
             _join(task.output + SUFFIX, [part.part for part, done in ended if done.rejects])
     size = sum(done.size for _, done in ended)
-    return Entry(task.place.path, state.size, state.version, digest, task.output, size, counts)
+    stored = places.size(task.output) or 0
+    return Entry(task.place.path, state.size, state.version, digest, task.output, size, stored, counts)
 
 
 def _rename(path: str) -> None:

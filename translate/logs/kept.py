@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 import pyarrow as pa
 
-from ..errors import DecodeError, TranslateError
+from ..errors import DecodeError
 from ..limits import Limits
 from ..loss import LossPolicy
 from ..registry import resolve
@@ -59,7 +59,7 @@ class KeptStreams:
     def convert(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Convert batches, one by one."""
         for batch in batches:
-            errors: dict[int, TranslateError] = {}
+            errors: dict[int, Exception] = {}
             done = arrow.convert_streams(batch, self.column, self.settings, Counts(), errors.__setitem__)
             said = [_said(errors.get(index)) for index in range(batch.num_rows)]
             yield _columns(done, said, self.schema(batch.schema))
@@ -128,7 +128,7 @@ class KeptUnits:
                 done = arrow.convert_rows(rows, self.layout, self.settings, Counts())
                 return _columns(done, [None] * done.num_rows, schema)
             said, text = None, arrow.join_rows(rows, self.column, self.settings, Counts())
-        except TranslateError as error:
+        except Exception as error:
             said, text = _said(error), None
         if self.explode:
             for path in (self.column, self.layout.order or ""):
@@ -162,7 +162,7 @@ def _runs(batches: Iterable[pa.RecordBatch], layout: Layout) -> Iterator[tuple[G
         yield group, held
 
 
-def _said(error: TranslateError | None) -> str | None:
+def _said(error: Exception | None) -> str | None:
     return None if error is None else f"{type(error).__name__}: {error}"
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from ..limits import Limits
 from ..loss import LossPolicy
 from ..translator import ModelOption
 
-Container: TypeAlias = Literal["streams", "lines", "parquet"]
+Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Layout:
     """How a file holds streams.
 
     ``container``  ``"streams"``: one stream, or several end to end; ``"lines"``: JSON lines, a record each;
-                   ``"parquet"``: rows with the same columns
+                   ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins
     ``field``      of records: the member (or column) with the stream, or one unit of it. Members of members are named
                    with dots between them
     ``units``      whether a record holds one unit rather than a stream
@@ -72,6 +72,7 @@ class Counts:
     converted: int = 0
     rejected: int = 0
     records_in: int = 0
+    records_converted: int = 0
     records_rejected: int = 0
     units_in: int = 0
     units_out: int = 0
@@ -79,7 +80,7 @@ class Counts:
 
     def add(self, other: Counts) -> None:
         """Add those of another input."""
-        for name in ("streams_in", "converted", "rejected", "records_in", "records_rejected", "units_in", "units_out"):
+        for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.losses.update(other.losses)
 
@@ -87,6 +88,9 @@ class Counts:
         """What does not add up; ``None`` where all does."""
         if self.streams_in != self.converted + self.rejected:
             return f"{self.streams_in} streams came in, and {self.converted} + {self.rejected} were accounted for"
+        if self.records_in != self.records_converted + self.records_rejected:
+            did = f"{self.records_converted} + {self.records_rejected}"
+            return f"{self.records_in} records came in, and {did} were accounted for"
         return None
 
     def as_json(self) -> dict[str, Any]:
@@ -97,6 +101,9 @@ class Counts:
     def from_json(cls, said: Mapping[str, Any]) -> Counts:
         """Back from :meth:`as_json`."""
         return cls(**{**said, "losses": Counter(said["losses"])})
+
+
+_NUMBERS = [each.name for each in fields(Counts) if each.name != "losses"]
 
 
 class Unaccounted(Exception):

@@ -11,18 +11,21 @@ from ..errors import TranslateError
 from . import places
 from .layout import Counts
 from .places import Output, Place
+from .rejects import SUFFIX
 
 if TYPE_CHECKING:
     from .job import Job
+
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An input that is done: its size, version (etag or time of change) and digest, its output, and its counts.
 
-    ``digest``: of those that are files.
+    ``digest``: of those that are files, and of objects without a version.
 
-    ``written``: bytes of the output, before compression.
+    ``written``: bytes of the output, before compression; ``stored``: as it lies there.
     """
 
     input: str
@@ -31,17 +34,23 @@ class Entry:
     digest: str
     output: str
     written: int
+    stored: int
     counts: Counts
 
     def still_holds(self, place: Place) -> bool:
-        """Whether the input is what it was, and the output is there."""
+        """Whether the input is what it was, and the output is there, and what was rejected. The time of a file's change
+        proves nothing: its bytes are compared.
+        """
         try:
             now = places.state(place)
-            same = bool(now.version) and now.version == self.version
-            same = same or (bool(self.digest) and places.digest(place) == self.digest)
+            if now.size != self.size:
+                return False
+            known = place.remote and now.version
+            same = now.version == self.version if known else places.digest(place) == self.digest
         except places.InputFault:
             return False
-        return same and now.size == self.size and places.exists(self.output)
+        complete = not self.counts.rejected or places.exists(self.output + SUFFIX)
+        return same and complete and places.size(self.output) == self.stored
 
     def as_json(self) -> dict[str, Any]:
         """As members of an object."""
@@ -55,15 +64,17 @@ class OtherJob(Exception):
 class Manifest:
     """The manifest at a path. :meth:`load`, :meth:`begin`, then :meth:`add` for each input.
 
-    ``found``: whether there was one of this job.
+    ``found``: whether there was one of this job; ``others``: entries that are kept, of inputs not asked for now.
     """
 
     def __init__(self, path: str, job: Job) -> None:
         self._path = path
         said = {"settings": asdict(job.settings), "layout": job.layout and asdict(job.layout), "limit": job.limit}
-        self._job = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
+        digest = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
+        self._head = {"job": digest, "version": _VERSION}
         self._lines: list[bytes] = []
         self.found = False
+        self.others: list[Entry] = []
 
     def load(self) -> dict[str, Entry]:
         """The inputs that are done, none without a manifest. Raises :class:`OtherJob`."""
@@ -78,15 +89,15 @@ class Manifest:
             except TranslateError:
                 # the process was ended while it wrote this
                 break
-        if not records or not isinstance(records[0], dict) or records[0].get("job") != self._job:
+        if not records or records[0] != self._head:
             raise OtherJob(f"{self._path} is of another job, or of other settings")
         self.found = True
         return {said["input"]: Entry(**{**said, "counts": Counts.from_json(said["counts"])}) for said in records[1:]}
 
     def begin(self, entries: list[Entry]) -> None:
         """Write it anew, with what is done already."""
-        self._lines = [jsontext.dumps_strict({"job": self._job, "version": 1}) + b"\n"]
-        self._lines += [self._line(entry) for entry in entries]
+        self._lines = [jsontext.dumps_strict(self._head) + b"\n"]
+        self._lines += [self._line(entry) for entry in (*self.others, *entries)]
         self._write()
 
     def add(self, entry: Entry) -> None:

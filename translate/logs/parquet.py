@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import DecodeError, TranslateError
+from ..errors import DecodeError
 from . import arrow
 from .grouping import Group, Grouping, Row
 from .layout import Counts
@@ -223,7 +223,7 @@ def _convert_streams(
             writer.end_group()
             last = group
         rows = batch if task.limit is None else batch.slice(0, task.limit - at)
-        bad: dict[int, TranslateError] = {}
+        bad: dict[int, Exception] = {}
         done = arrow.convert_streams(rows, layout.field, task.settings, counts, bad.__setitem__)
         for index, error in bad.items():
             row = rows.slice(index, 1)
@@ -250,7 +250,7 @@ def _convert_units(
 ) -> None:
     # a row by itself cannot have a dictionary
     schema = _retyped(file.schema_arrow, lambda kind: kind.value_type)
-    at = 0
+    at = left = 0
     for _, batch in _batches(file):
         plain = _cast(batch, schema)
         for index, (id, order) in enumerate(arrow.keys(plain, task.layout)):
@@ -258,6 +258,7 @@ def _convert_units(
             counts.records_in += 1
             if id is not None:
                 grouping.add(Row(id, order, at + index, row.serialize().to_pybytes()))
+                left += 1
                 continue
             # it belongs to no stream that is known
             counts.streams_in += 1
@@ -267,11 +268,15 @@ def _convert_units(
             reject(Reject(error, Whole(*arrow.rows_as_text([row])), {"row": at + index}))
         at += batch.num_rows
     for group in islice(grouping.groups(), task.limit):
+        left -= len(group.rows)
         done = _convert_group(group, task, counts, reject, schema)
         if done is not None:
             writer.add(done)
         if writer.full:
             writer.end_group()
+    if task.limit is not None:
+        # those of other streams
+        counts.records_in -= left
 
 
 def _convert_group(
@@ -280,14 +285,16 @@ def _convert_group(
     counts.streams_in += 1
     try:
         rows = [_row(row, schema) for row in group.in_order(gaps=task.layout.gaps)]
-        return arrow.convert_rows(arrow.one(rows), task.layout, task.settings, counts)
-    except TranslateError as error:
+        done = arrow.convert_rows(arrow.one(rows), task.layout, task.settings, counts)
+    except Exception as error:
         counts.rejected += 1
         counts.records_rejected += len(group.rows)
         content = Whole(*arrow.rows_as_text([_row(row, schema) for row in group.rows]))
         at = {"row": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, content, at, _id(group.id)))
         return None
+    counts.records_converted += len(rows)
+    return done
 
 
 def _id(id: Any) -> Any:

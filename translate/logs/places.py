@@ -55,7 +55,7 @@ class State:
 
 def plain(path: str) -> str:
     """A path, where a URL names one."""
-    return path.removeprefix("file://")
+    return path.removeprefix("file://").removeprefix("local://")
 
 
 def system_of(url: str) -> tuple[Any, str]:
@@ -169,6 +169,14 @@ def compressed(place: Place) -> bool:
     with _opened(place) as raw:
         head = _Faulty(raw).read(4)
     return head.startswith(_GZIP) or _is_zstd(head)
+
+
+def is_parquet(place: Place) -> bool:
+    """Whether an input is Parquet, by its name or its first bytes. Raises :class:`InputFault`."""
+    if place.path.endswith(".parquet"):
+        return True
+    with reading(place) as file:
+        return file.read(4) == b"PAR1"
 
 
 def _is_zstd(head: bytes) -> bool:
@@ -308,6 +316,15 @@ def remove(path: str) -> None:
             return
         system, inner = system_of(path)
         system.rm(inner)
+
+
+def size(path: str) -> int | None:
+    """Bytes at a path or URL; ``None`` where nothing is."""
+    with _faults(path):
+        if "://" not in path:
+            return os.stat(path).st_size if os.path.exists(path) else None
+        system, inner = system_of(path)
+        return int(system.size(inner)) if system.exists(inner) else None
 
 
 def exists(path: str) -> bool:

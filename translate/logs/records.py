@@ -36,6 +36,7 @@ def convert_streams(
             counts.records_rejected += 1
             reject(Reject(error, Whole(line), {"offset": offset}, stream))
         else:
+            counts.records_converted += 1
             yield jsontext.dumps(done) + b"\n"
 
 
@@ -91,6 +92,7 @@ def _group(
         at = {"offset": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, whole_group, at, group.id))
         return
+    counts.records_converted += len(rows)
     for order, (source, unit) in enumerate(done):
         record = put(records[source], layout.field, unit)
         yield jsontext.dumps(put(record, layout.order or "", order)) + b"\n"

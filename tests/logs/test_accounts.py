@@ -1,0 +1,120 @@
+"""Orders of whole numbers of any type, records that are all accounted for, and faults of codecs in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.logs import faults, packing, samples
+from tests.logs.samples import GOOD, SETTINGS, text
+from translate import GrammarError, registry
+from translate.logs import Job, Layout, convert_logs
+from translate.logs.grouping import Group, Grouping, Row
+from translate.logs.layout import Counts, Unaccounted
+from translate.translator import make_options
+
+UNITS = Layout("parquet", "unit", units=True, id="id", order="seq")
+
+
+@pytest.mark.parametrize("number", [int, float, Decimal, lambda value: Decimal(value).scaleb(-2).scaleb(2)])
+def test_whole_numbers_of_any_type_have_no_gaps(number: Callable[[int], Any]) -> None:
+    rows = [Row("a", number(value), value, b"") for value in (3, 1, 2, 5)]
+    assert [row.place for row in Group("a", rows[:3]).in_order(gaps=False)] == [1, 2, 3]
+    with pytest.raises(GrammarError, match="leaves out 4"):
+        Group("a", rows).in_order(gaps=False)
+    assert [row.place for row in Group("a", rows).in_order(gaps=True)] == [1, 2, 3, 5]
+
+
+@pytest.mark.parametrize("orders", [(0.5, 2.0, 7.0), (Decimal("0.5"), Decimal(2), Decimal(7)), (0.0, float("inf"))])
+def test_other_numbers_may_leave_some_out(orders: Any) -> None:
+    rows = [Row("a", order, place, b"") for place, order in enumerate(orders)]
+    assert Group("a", rows).in_order(gaps=False) == rows
+
+
+def test_records_add_up() -> None:
+    counts = Counts(records_in=3, records_converted=2)
+    assert counts.fault() == "3 records came in, and 2 + 0 were accounted for"
+    counts.add(Counts(records_rejected=1))
+    assert counts.fault() is None
+
+
+def table(pa: Any, rows: list[samples.UnitRow]) -> Any:
+    ids, orders, units = (list(each) for each in zip(*rows, strict=True))
+    return pa.table({"id": ids, "seq": orders, "unit": units})
+
+
+@pytest.mark.parametrize("limit", [None, 7])
+@pytest.mark.parametrize("container", ["lines", "parquet"])
+def test_rows_that_are_lost_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, container: Any, limit: int | None
+) -> None:
+    rows = samples.bad_rows()[0] + samples.rows(GOOD)
+    path = tmp_path / "in"
+    if container == "parquet":
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        pytest.importorskip("pyarrow.parquet").write_table(table(pa, rows), path)
+    else:
+        path.write_bytes(faults.records(*({"id": row.id, "seq": row.order, "unit": row.unit} for row in rows)))
+    job = Job([str(path)], str(tmp_path / "out"), Layout(container, "unit", True, "id", "seq"), SETTINGS, limit=limit)
+    counts = convert_logs(job).counts
+    assert counts.records_in == counts.records_converted + counts.records_rejected
+    if limit is not None:
+        return
+    assert counts.records_in == len(rows)
+    groups = Grouping.groups
+    monkeypatch.setattr(Grouping, "groups", lambda self: list(groups(self))[:-1])
+    with pytest.raises(Unaccounted):
+        convert_logs(Job(job.inputs, str(tmp_path / "new"), job.layout, SETTINGS))
+
+
+# ---- faults of a codec --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A codec that fails for one unit."""
+    decoder = type(registry.codec("gateway").decoder(make_options()))
+    decode = decoder.decode
+
+    def fail(self: Any, unit: dict[str, Any], name: str | None) -> Any:
+        if "777" in str(unit):
+            raise KeyError("seven")
+        return decode(self, unit, name)
+
+    monkeypatch.setattr(decoder, "decode", fail)
+
+
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize("units", [False, True])
+def test_a_codec_that_fails_stops_no_job(tmp_path: Path, units: bool) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    streams = {"good": text(3), "bad": text(12).replace('"inputTokens":1', '"inputTokens":777')}
+    path = tmp_path / "in"
+    found = table(pa, samples.rows(streams)) if units else pa.table({"stream": list(streams.values())})
+    pytest.importorskip("pyarrow.parquet").write_table(found, path)
+    layout = UNITS if units else Layout("parquet", "stream")
+    summary = convert_logs(Job([str(path)], str(tmp_path / "out"), layout, SETTINGS))
+    assert (summary.counts.converted, summary.counts.rejected) == (1, 1)
+    (reject,) = packing.records_of((tmp_path / "out.rejects.jsonl").read_bytes())
+    assert reject["error"] == {"type": "KeyError", "message": "'seven'"}
+
+
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize("units", [False, True])
+def test_a_codec_that_fails_is_an_error_of_its_row(units: bool) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from translate.logs.kept import KeptStreams, KeptUnits
+
+    streams = {"bad": text(12).replace('"inputTokens":1', '"inputTokens":777'), "good": text(3)}
+    kept: Any = KeptStreams("stream", SETTINGS, "why")
+    found = pa.table({"stream": list(streams.values())})
+    if units:
+        kept = KeptUnits(UNITS, SETTINGS, "why", False)
+        found = table(pa, samples.rows(streams)).sort_by("id")
+    done = kept.convert_table(found).to_pylist()
+    assert [row["why"] for row in done] == ["KeyError: 'seven'", None]
+    assert [row["unit" if units else "stream"] is None for row in done] == [True, False]
