@@ -16,8 +16,6 @@ from translate.inspect.report import embedded, report
 SIZE = 10_000
 SOON = 2.0
 """Seconds that many units may take."""
-AT_ONCE = 0.7
-"""Seconds that one of them may take."""
 
 
 @pytest.fixture
@@ -263,12 +261,13 @@ def test_many_units_are_soon_shown_scrolled_and_reached(page: Page, shown: Any, 
 
 
 def test_a_unit_made_of_very_many_opens_at_once(page: Page, shown: Any, summary: list[str]) -> None:
-    sources = [views.source(index, "tool_call.delta", "x", [0]) for index in range(SIZE)]
+    size = 4 * SIZE
+    sources = [views.source(index, "tool_call.delta", "x", [0]) for index in range(size)]
     losses = [
         {"unit": index, "field": "created_at", "reason": "none", "content": False, "carried": True}
-        for index in range(SIZE)
+        for index in range(size)
     ]
-    shown(views.view(sources, [views.target(0, "tool", "x", list(range(SIZE)))], losses=losses))
+    shown(views.view(sources, [views.target(0, "tool", "x", list(range(size)))], losses=losses))
     page.run("document.querySelector('#source-0').focus()")
     page.press("ArrowRight")
     assert focused(page) == "target-0"
@@ -276,8 +275,8 @@ def test_a_unit_made_of_very_many_opens_at_once(page: Page, shown: Any, summary:
     page.press("Enter")
     page.wait("document.activeElement.id === 'panel-title'")
     took = time.monotonic() - began
-    summary.append(f"a unit made of {SIZE:,}: opened in {took:.2f} s")
-    assert took < AT_ONCE
+    summary.append(f"a unit made of {size:,}: opened in {took:.2f} s")
+    assert took < SOON
 
 
 def test_the_focus_stays_on_a_unit_that_is_scrolled_away(page: Page, shown: Any) -> None:
