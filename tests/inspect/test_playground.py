@@ -5,22 +5,28 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 import translate
+from tests.inspect import streams
 from tests.inspect.browser import Page
+from tests.inspect.streams import blocks, delta, stop
 from tests.inspect.views import HOSTILE
 from tests.peers.serving import PATIENCE
+from translate.events import JsonObject
 from translate.inspect import playground
 from translate.inspect.playground import CHUNKS, LIMIT, Server, look
 
 TURN = Path(__file__).resolve().parents[2] / "examples" / "claude-turn.unievent.sse"
 TEXT = TURN.read_text("utf-8")
+SIZE = 10_000
 ASKED = {"text": TEXT, "from": "unievent-sse", "to": "gateway-sse"}
+BROKEN = blocks(streams.BROKEN).decode()
 JSON = {"Content-Type": "application/json"}
 
 Ask: TypeAlias = Callable[..., tuple[int, dict[str, str], bytes]]
@@ -116,10 +122,26 @@ def test_the_carry_can_be_dropped() -> None:
     assert not any(unit["carry"] for unit in look({**ASKED, "loss": "drop"})["target"]["units"])
 
 
-def test_a_stream_can_be_recognised_and_mended() -> None:
-    assert look({**ASKED, "from": "auto"})["source"]["format"] == "unievent-sse"
-    rest = TEXT.rpartition("data: [DONE]")[0].rstrip("\n")
-    assert look({**ASKED, "text": rest, "strict": False})["repairs"]
+@pytest.mark.parametrize("cut", [0, 3, 100, len(TEXT.encode())])
+def test_a_stream_is_recognised_by_all_of_it(cut: int) -> None:
+    seen = look({**ASKED, "from": "auto", "cut": cut})
+    assert (seen["source"]["format"], seen["bytes"]["read"]) == ("unievent-sse", cut)
+
+
+@pytest.mark.parametrize("text", ["", "???", "\n"])
+def test_what_is_not_recognised_is_an_answer(ask: Ask, text: str) -> None:
+    status, _, body = ask(
+        "POST", "/playground/view", json.dumps({**ASKED, "from": "auto", "text": text}).encode(), **JSON
+    )
+    assert (status, json.loads(body)) == (200, {"problem": "the format is not recognised; choose one"})
+
+
+def test_a_stream_can_be_mended() -> None:
+    asked = {"text": BROKEN, "from": "gateway-sse", "to": "unievent-sse"}
+    strict, lenient = (look({**asked, "strict": strict}) for strict in (True, False))
+    assert (strict["error"]["type"], strict["repairs"]) == ("GrammarError", [])
+    assert lenient["error"] is None
+    assert lenient["repairs"] != []
 
 
 @pytest.mark.parametrize(
@@ -129,7 +151,6 @@ def test_a_stream_can_be_recognised_and_mended() -> None:
         b"[]",
         b"{}",
         json.dumps({**ASKED, "from": "nothing"}).encode(),
-        json.dumps({**ASKED, "from": "auto", "text": "???"}).encode(),
         json.dumps({**ASKED, "chunk": -1}).encode(),
         json.dumps({**ASKED, "chunk": True}).encode(),
         json.dumps({**ASKED, "loss": "gain"}).encode(),
@@ -290,18 +311,86 @@ def test_what_is_not_recognised_is_said_and_not_run(bench: Page) -> None:
     put(bench, "#text", "\n".join(HOSTILE).replace("\x00", ""))
     says(bench, "#note", "the format is not recognised; choose one")
     assert bench.run("window.hurt") is None
-    bench.errors.clear()  # the browser tells of the answer 400
+    says(bench, "#summary", "0 units became 0 units")
+    put(bench, "#text", TEXT)
+    says(bench, "#summary", "84 units became 70 units")
+    put(bench, "#cut", "0")
+    says(bench, "#cut + output", "0 of")
+    says(bench, "#note", "Recognised as unievent-sse")
+    put(bench, "#text", "")
+    says(bench, "#note", "the format is not recognised; choose one")
+
+
+def test_a_stream_is_mended_when_that_is_asked_for(bench: Page) -> None:
+    put(bench, "#src", "gateway-sse", "change")
+    put(bench, "#text", BROKEN)
+    says(bench, "#error", "GrammarError")
+    bench.click("#lenient")
+    bench.wait("document.querySelector('#error').hidden")
+    bench.click("#lenient")
+    says(bench, "#error", "GrammarError")
+
+
+def calls(page: Page) -> int:
+    page.run("0")  # what happened before is known then
+    return sum(url.endswith("/view") for url in page.requests)
+
+
+def test_one_request_is_under_way_and_the_newest_state_is_asked_next(
+    bench: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came, going = threading.Event(), threading.Event()
+    asked: list[int] = []
+
+    def slow(wanted: dict[str, Any]) -> JsonObject:
+        asked.append(wanted["cut"])
+        came.set()
+        assert going.wait(PATIENCE)
+        return look(wanted)
+
+    monkeypatch.setattr(playground, "look", slow)
+    before = calls(bench)
+    put(bench, "#cut", "1000")
+    assert came.wait(PATIENCE)
+    for cut in range(20):
+        put(bench, "#cut", str(5000 + cut))
+        time.sleep(0.07)
+    assert calls(bench) == before + 1
+    going.set()
+    says(bench, "#cut + output", "5,019 of")
+    assert (calls(bench), asked) == (before + 2, [1000, 5019])
+
+
+def test_a_stream_of_ten_thousand_units_is_drawn_in_a_moment(bench: Page, summary: list[str]) -> None:
+    units = [delta(i, "text.delta", text=f"word {i}") for i in range(SIZE)]
+    put(bench, "#src", "unievent-sse", "change")
+    began = time.monotonic()
+    put(bench, "#text", blocks([*units, stop(SIZE)]).decode())
+    says(bench, "#summary", f"{SIZE + 1:,} units became")
+    took = time.monotonic() - began
+    summary.append(f"playground, {SIZE:,} units: drawn {took:.2f} s after they were pasted")
+    assert took < 10
+
+
+def drop(page: Page, content: bytes) -> None:
+    page.run(
+        "(() => { const data = new DataTransfer();"
+        f"data.items.add(new File([new Uint8Array({[*content]})], 'frames.sse'));"
+        "document.querySelector('#text').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); })()"
+    )
 
 
 def test_a_file_is_dropped(bench: Page) -> None:
-    frames = b"".join(translate.convert(TEXT, "unievent-sse", "gateway-sse")).decode()
-    bench.run(
-        "(() => { const data = new DataTransfer();"
-        f"data.items.add(new File([{json.dumps(frames)}], 'frames.sse'));"
-        "document.querySelector('#text').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); })()"
-    )
+    drop(bench, b"".join(translate.convert(TEXT, "unievent-sse", "gateway-sse")))
     says(bench, "#note", "Recognised as gateway-sse")
     says(bench, "#from", "gateway-sse")
+
+
+def test_a_file_that_is_not_text_is_not_changed_into_one(bench: Page) -> None:
+    shown = bench.run("document.querySelector('#text').value")
+    drop(bench, TEXT.encode().replace(b"The", b"\xffhe", 1))
+    says(bench, "#note", "translate-streams inspect")
+    assert bench.run("document.querySelector('#text').value") == shown
 
 
 def test_it_is_usable_on_a_narrow_screen(bench: Page) -> None:
