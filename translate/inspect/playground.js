@@ -125,7 +125,7 @@
     try {
       text.value = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
     } catch {
-      return say("Not all bytes of this file are UTF-8, and a page has no place for others. Look at it with: translate-streams inspect FILE", true);
+      return say("Not all bytes of this file are UTF-8, and a page has no place for others. Look at it with: translate-streams inspect FILE --from FORMAT", true);
     }
     from.value = "auto";
     example.value = "";
