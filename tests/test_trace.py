@@ -25,10 +25,12 @@ from translate import (
     Translator,
     Usage,
     convert,
+    jsontext,
 )
 from translate.events import is_synthetic
+from translate.forms import Run
 from translate.loss import ErrorPolicy, LossPolicy
-from translate.trace import SourceUnit
+from translate.trace import SourceUnit, Tracer, TracingOpener, TracingSink, TracingWriter
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")
 CONTENT = (Open, Append)
@@ -68,6 +70,32 @@ def test_the_output_with_a_trace_is_the_output_without(dst: str, data: st.DataOb
         assert not rest.replace(b": keep-alive\n\n", b"").replace(b"data: [DONE]\n\n", b"")
     else:
         assert repr(told) == repr(out)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_what_is_not_asked_for_costs_nothing(traced: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    runs: list[int] = []
+    for each in (Tracer, TracingOpener, TracingSink, TracingWriter):
+        init = each.__init__
+
+        def counted(self: Any, *args: Any, init: Any = init, **options: Any) -> None:
+            made.append(type(self).__name__)
+            init(self, *args, **options)
+
+        monkeypatch.setattr(each, "__init__", counted)
+    passed = Translator._run
+
+    def run(self: Translator, run: Run, *args: Any) -> Any:
+        runs.append(len(run.texts))
+        return passed(self, run, *args)
+
+    monkeypatch.setattr(Translator, "_run", run)
+    words = [frame("content", value=f"word {i}") for i in range(20)]
+    stream = b"".join(jsontext.dumps(unit) + b"\n" for unit in [*FRAMES[:2], *words, *FRAMES[-2:]])
+    list(convert(stream, "gateway-jsonl", "unievent-jsonl", trace=Trace() if traced else None))
+    assert bool(made) == traced
+    assert sum(runs) == (0 if traced else 20)
 
 
 @pytest.mark.parametrize("dst", FORMATS)

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final
@@ -78,6 +77,8 @@ from .unievent_units import (
 
 BETWEEN: Final = "between groups"
 GROUP: Final = "in a group"
+LATEST: Final = 1e15
+"""Milliseconds that no time stamp reaches."""
 ENDED: Final = "ended"
 STATES: Final[dict[str, dict[str, str]]] = {
     BETWEEN: {"delta": GROUP, "stop": ENDED, "error": ENDED},
@@ -507,7 +508,8 @@ class UniEvent(Codec):
 
     def time(self, unit: JsonObject) -> int | float | None:
         at = unit.get("created_at")
-        return at if isinstance(at, (int, float)) and not isinstance(at, bool) and math.isfinite(at) else None
+        known = isinstance(at, (int, float)) and not isinstance(at, bool) and -LATEST < at < LATEST
+        return at if known else None
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":

@@ -128,8 +128,11 @@ PAIRS = (
     ),
     Pair(
         "unicode",
-        ("unievent-sse", [*text("\ud83d", "\ude00 d\u00e9j\u00e0 vu"), *finish()]),
-        ("unievent-sse", [*text("\ud83d", " de\u0301ja\u0300 vu\u202e\x1b[31m"), *finish()]),
+        ("unievent-sse", [*text("\ud83d", "\ude00 d\u00e9j\u00e0 vu"), *call('{"\\u001b[2J": 1}'), *finish()]),
+        (
+            "unievent-sse",
+            [*text("\ud83d", " de\u0301ja\u0300 vu\u202e\x1b[31m"), *call('{"\\u001b[2J": 2}'), *finish()],
+        ),
     ),
     Pair(
         "vector",

@@ -1,10 +1,13 @@
-"""One browser for all that is looked at."""
+"""One browser for all that is looked at, and one server of the playground."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from tests.inspect.browser import Page, chromium
+from tests.peers.serving import PATIENCE
+from translate.inspect.playground import Server
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +27,14 @@ def page(tab: Page) -> Iterator[Page]:
     yield tab
     assert tab.errors == []
     assert [url for url in tab.requests if not url.startswith(("file:", "http://127.0.0.1:", "data:,"))] == []
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()

@@ -20,7 +20,7 @@ def test_its_python_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_its_drawing_is_what_is_drawn() -> None:
-    (block,) = re.findall(r"```text\n(.*?)```", DOCUMENT, re.DOTALL)
+    block, _ = re.findall(r"```console\n(.*?)```", DOCUMENT, re.DOTALL)
     drawn = block.split("\n", 2)[2]
     (case,) = (case for case in CASES if case.name == "error")
     assert draw(case.view(), 100).startswith(drawn + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,25 @@ def test_many_units_are_soon_shown_scrolled_and_reached(page: Page, shown: Any, 
     summary.append(f"report of {SIZE:,} units: painted after {took:.2f} s, scrolled through in {scrolled:.2f} s")
     assert took < SOON
     assert scrolled < SOON
+
+
+def test_a_unit_made_of_very_many_opens_at_once(page: Page, shown: Any, summary: list[str]) -> None:
+    size = 4 * SIZE
+    sources = [views.source(index, "tool_call.delta", "x", [0]) for index in range(size)]
+    losses = [
+        {"unit": index, "field": "created_at", "reason": "none", "content": False, "carried": True}
+        for index in range(size)
+    ]
+    shown(views.view(sources, [views.target(0, "tool", "x", list(range(size)))], losses=losses))
+    page.run("document.querySelector('#source-0').focus()")
+    page.press("ArrowRight")
+    assert focused(page) == "target-0"
+    began = time.monotonic()
+    page.press("Enter")
+    page.wait("document.activeElement.id === 'panel-title'")
+    took = time.monotonic() - began
+    summary.append(f"a unit made of {size:,}: opened in {took:.2f} s")
+    assert took < SOON
 
 
 def test_the_focus_stays_on_a_unit_that_is_scrolled_away(page: Page, shown: Any) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.inspect.pins import WIDTHS, pin
-from tests.inspect.streams import CASES, Case, lines
+from tests.inspect.streams import CASES, Case, delta, lines, stop
 from tests.sources import MODEL, frame
 from tests.strategies import FORMATS, clock, sources
 from translate.inspect import view
@@ -104,6 +104,17 @@ def test_units_that_are_alike_share_a_line() -> None:
     assert any('2-6 content ×5 "01234"' in line and '2-6 append ×5 "01234"' in line for line in drawn)
     whole = draw(found, 100, all=True).splitlines()
     assert [f'{i + 2} content "{i}"' in "\n".join(whole) for i in range(6)] == [True] * 6
+
+
+@pytest.mark.parametrize(("last", "told"), [(10**10, "+10000000000 "), (10**11, " … "), (10**300, " … ")])
+def test_the_clock_leaves_room_whatever_the_times(last: int, told: str) -> None:
+    found = view(lines([delta(0, "text.delta", text="a"), stop(0)]), "unievent-jsonl", "gateway-sse", clock=clock)
+    for unit, at in zip(found["source"]["units"], (0, last), strict=False):
+        unit["time"] = at
+    drawn = draw(found, 60)
+    assert max(map(width, drawn.splitlines())) <= 60
+    assert any(line.startswith(told) for line in drawn.splitlines())
+    assert "0 text.delta" in drawn
 
 
 def test_nothing_steers_the_terminal() -> None:

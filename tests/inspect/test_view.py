@@ -17,6 +17,7 @@ from translate import TranslateError, UnknownFormat, convert
 from translate.inspect import view
 from translate.inspect.words import LONG
 from translate.loss import LossPolicy
+from translate.registry import codec
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")
 BY_NAME = {case.name: case for case in CASES}
@@ -155,6 +156,19 @@ def test_times_are_those_of_the_units() -> None:
     found = view(stream, "unievent-jsonl", "gateway-sse", clock=clock)
     assert [unit["time"] for unit in found["source"]["units"]] == [NOW, NOW + 1.5, NOW + 1]
     assert {unit["time"] for unit in found["target"]["units"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("at", "time"),
+    [
+        *((10**400, None), (-(10**400), None), (1e15, None), (-1e15, None), (float("inf"), None), (True, None)),
+        *((10**15 - 1, 10**15 - 1), (-1.5, -1.5), ("1", None), (float("nan"), None)),
+    ],
+)
+def test_a_time_is_a_number_that_a_clock_may_show(at: object, time: object) -> None:
+    unit = {**delta(0, "text.delta", text="a"), "created_at": at}
+    assert codec("unievent-jsonl").time(unit) == time
+    assert view(lines([unit]), "unievent-jsonl", "gateway-sse", clock=clock)["source"]["units"][0]["time"] == time
 
 
 def test_units_stand_for_objects_too() -> None:

@@ -238,8 +238,8 @@ const page = (() => {
     if (unit.time != null) content.push(make("p", { textContent: `Time: ${unit.time} ms ${since(unit.time)}` }));
     content.push(make("h3", { textContent: "Raw" }), make("pre", { className: "raw", textContent: unit.raw ? indented(unit.raw) : "no native unit" }));
     if (unit.carry) content.push(make("h3", { textContent: "Carry" }), make("pre", { className: "raw-carry", textContent: indented(unit.carry) }));
-    const about = side === "source" ? [index] : unit.from;
-    const lost = view.losses.filter((loss) => about.includes(loss.unit));
+    const about = new Set(side === "source" ? [index] : unit.from);
+    const lost = view.losses.filter((loss) => about.has(loss.unit));
     if (lost.length) content.push(make("h3", { textContent: "Not said natively" }), ...lost.slice(0, JUMPS).map((loss) => card(loss, [])));
     fill("unit", `${side === "source" ? "Source" : "Target"} unit ${index} · ${clean(unit.kind)}`, ...content);
     hooks.opened(side, index, $("panel-body"));

@@ -20,17 +20,18 @@
   const lenient = make("input", { id: "lenient", type: "checkbox" });
   const note = make("p", { id: "note", className: "note", role: "status" });
 
-  let turn = 0, timer = 0, running = null, bytes = 0, seen = null, back = null;
+  let timer = 0, running = false, again = false, bytes = 0, seen = null, back = null;
 
   // a slider from 1 to all, on which small numbers have as much room as large ones
   const sized = () => (Number(chunk.value) >= 1000 ? 0 : Math.max(1, Math.round(Math.max(2, bytes) ** (Number(chunk.value) / 1000))));
 
+  // one request at a time, since the server takes them in turn; what changed meanwhile is asked next, once
   async function look() {
-    const mine = ++turn;
-    running?.abort();
-    running = new AbortController();
+    again = false;
     bytes = new TextEncoder().encode(text.value).length;
     if (bytes > limit) return say(`A stream of at most ${number(limit)} bytes, please: this has ${number(bytes)}.`, true);
+    if (running) { again = true; return; }
+    running = true;
     const asked = {
       text: text.value, from: from.value, to: to.value, cut: Number(cut.max) ? Math.min(Number(cut.value), bytes) : 0,
       chunk: sized() || null, loss: carry.checked ? "carry" : "drop", strict: !lenient.checked,
@@ -38,14 +39,17 @@
     if (fresh) asked.cut = bytes;
     try {
       const response = await fetch("/playground/view", {
-        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(asked), signal: running.signal,
+        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(asked),
       });
       if (!response.ok) throw new Error((await response.text()).trim());
       const next = await response.json();
-      if (mine === turn) draw(next);
+      if (text.value === asked.text) draw(next);
     } catch (error) {
-      if (mine === turn && error.name !== "AbortError") say(error.message, true);
+      if (!again) say(error.message, true);
+    } finally {
+      running = false;
     }
+    if (again) look();
   }
 
   let fresh = true;
@@ -55,13 +59,24 @@
     timer = setTimeout(look, wait);
   }
 
+  // a new one each time: the page writes on what it shows
+  const nothing = () => ({
+    source: { format: "not recognised", units: [] }, target: { format: to.value, units: [] },
+    parts: [], losses: [], guesses: [], repairs: [], error: null,
+  });
+
   function say(words, bad = false) {
     note.textContent = words;
     note.classList.toggle("bad", bad);
   }
 
   function draw(next) {
-    seen = next;
+    seen = next.problem ? null : next;
+    if (next.problem) {
+      page.show(nothing());
+      chunkSays.textContent = cutSays.textContent = "";
+      return say(next.problem, true);
+    }
     if (fresh) { cut.max = next.bytes.all; cut.value = next.bytes.all; fresh = false; }
     page.show(next);
     const { size, count, same, prompt } = next.chunks;
@@ -107,7 +122,11 @@
   async function take(dropped) {
     const content = await dropped.arrayBuffer();
     if (content.byteLength > limit) return say(`A stream of at most ${number(limit)} bytes, please: this has ${number(content.byteLength)}.`, true);
-    text.value = new TextDecoder().decode(content);
+    try {
+      text.value = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+    } catch {
+      return say("Not all bytes of this file are UTF-8, and a page has no place for others. Look at it with: translate-streams inspect FILE --from FORMAT", true);
+    }
     from.value = "auto";
     example.value = "";
     later(0, true);

@@ -24,7 +24,7 @@ from ..registry import formats, resolve
 from ..trace import Trace
 from ..translator import Translator, now
 from .report import SCRIPTS, page, policy
-from .view import view
+from .view import fed, viewed
 
 PATH = "/playground"
 LIMIT = 4 * 1024 * 1024
@@ -109,34 +109,41 @@ def look(asked: dict[str, Any]) -> JsonObject:
 
     ``asked``: ``text``, ``from``, ``to`` and, where wanted, ``cut`` (bytes that are read), ``chunk`` (bytes of each),
     ``loss`` and ``strict``. The view's units have ``chunk`` besides: of a source unit, the one that completed it; of a
-    target unit, the one that let it be said. ``output`` is what was written. Raises ``ValueError`` for what makes no
-    sense.
+    target unit, the one that let it be said. ``output`` is what was written. Where ``from`` is ``auto`` and the
+    format is not recognised, ``problem`` says so, alone. Raises ``ValueError`` for what makes no sense.
     """
     if not isinstance(asked, dict) or not all(isinstance(asked.get(name), str) for name in ("text", "from", "to")):
         raise ValueError("an object with the texts 'text', 'from' and 'to' is asked for")
     data = asked["text"].encode("utf-8", "surrogatepass")
     if len(data) > LIMIT:
         raise ValueError(f"a stream of at most {LIMIT:,} bytes, not {len(data):,}")
-    size, data = len(data), data[: _count(asked, "cut", len(data))]
+    from ..logs.recognise import format_of
+
     src, dst, began = asked["from"], asked["to"], now()
     if src == "auto":
-        src = _recognised(data)
+        src = format_of(data)
+        if src is None:
+            return {"problem": "the format is not recognised; choose one"}
+    size, data = len(data), data[: _count(asked, "cut", len(data))]
     options: dict[str, Any] = {"loss": asked.get("loss", "carry"), "strict": asked.get("strict", True) is not False}
     options["clock"] = lambda: began
-    seen = view(data, src, dst, **options)
+    seen, out, error = viewed(data, src, dst, **options)
+    whole = _joined(out, error)
+    seen["output"] = whole.decode("utf-8", "replace")
     step = max(_count(asked, "chunk", 0) or len(data), -(-len(data) // CHUNKS), 1)
     seen["bytes"] = {"all": size, "read": len(data)}
-    seen["chunks"] = _in_chunks(data, step, seen, partial(Translator, src, dst, errors="encode", **options))
+    machine = partial(Translator, src, dst, errors="encode", **options)
+    seen["chunks"] = _in_chunks(data, step, seen, whole, lambda trace: machine(trace=trace))
     return seen
 
 
-def _in_chunks(data: bytes, step: int, seen: JsonObject, machine: Callable[..., Translator]) -> JsonObject:
+def _in_chunks(
+    data: bytes, step: int, seen: JsonObject, whole: bytes, machine: Callable[[Trace], Translator]
+) -> JsonObject:
     """How many chunks, whether the output is the same, and how many units were said as soon as they could be."""
-    sources, targets = seen["source"]["units"], seen["target"]["units"]
-    whole = _output(machine(), [data])
-    seen["output"] = whole.decode("utf-8", "replace")
     if step >= len(data):
         return {"size": step, "count": 1, "same": True, "prompt": None}
+    sources, targets = seen["source"]["units"], seen["target"]["units"]
     chunks = [data[at : at + step] for at in range(0, len(data), step)]
     trace = Trace()
     said: tuple[list[int], list[int]] = ([], [])
@@ -145,7 +152,8 @@ def _in_chunks(data: bytes, step: int, seen: JsonObject, machine: Callable[..., 
         for found, size in zip(said, (len(trace.sources), len(trace.targets)), strict=True):
             found.extend([index] * (size - len(found)))
 
-    same = _output(machine(trace=trace), chunks, after) == whole
+    same = _joined(*fed(machine(trace), chunks, after)) == whole
+    after(len(chunks) - 1)
     for unit, chunk in (*zip(sources, said[0], strict=False), *zip(targets, said[1], strict=False)):
         unit["chunk"] = chunk
     spoken = [unit for unit in targets if unit["from"] and "chunk" in unit]
@@ -153,18 +161,10 @@ def _in_chunks(data: bytes, step: int, seen: JsonObject, machine: Callable[..., 
     return {"size": step, "count": len(chunks), "same": same, "prompt": [prompt, len(spoken)]}
 
 
-def _output(machine: Translator, chunks: list[bytes], after: Callable[[int], None] = lambda index: None) -> bytes:
+def _joined(out: list[Any], error: TranslateError | None) -> bytes:
     """The output, and what the error says where one ended it."""
-    out: list[Any] = []
-    try:
-        for index, chunk in enumerate(chunks):
-            out += machine.feed(chunk)
-            after(index)
-        out += machine.close()
-    except TranslateError as error:
-        out.append(str(error).encode())
-    after(len(chunks) - 1)
-    return b"".join(part if isinstance(part, bytes) else jsontext.dumps_strict(part) for part in out)
+    told = b"".join(part if isinstance(part, bytes) else jsontext.dumps_strict(part) for part in out)
+    return told + (str(error).encode() if error is not None else b"")
 
 
 def _count(asked: dict[str, Any], name: str, default: int) -> int:
@@ -174,15 +174,6 @@ def _count(asked: dict[str, Any], name: str, default: int) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(f"{name} is no whole number from 0")
     return value
-
-
-def _recognised(data: bytes) -> str:
-    from ..logs.recognise import format_of
-
-    found = format_of(data)
-    if found is None:
-        raise ValueError("the format is not recognised; choose one")
-    return found
 
 
 def _host(value: str) -> str:

@@ -14,6 +14,8 @@ NARROWEST = 40
 """Columns that are drawn at least."""
 _WORDY = 44
 _TIMED = 60
+_CLOCK = 12
+"""Columns that a time takes at most."""
 MEANING = {
     "held": "waits for what completes it",
     "merged": "one of several that became one",
@@ -168,7 +170,8 @@ class _Drawing:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colour and style and text else text
 
     def _at(self, time: float) -> str:
-        return f"{time - self._first:+.0f}"
+        since = f"{time - self._first:+.0f}"
+        return since if len(since) <= _CLOCK else self._glyphs["cut"]
 
     def _error_at(self) -> int | None:
         error = self._view["error"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -34,17 +34,30 @@ def view(
     Options as for :func:`translate.convert`. A stream that is broken is shown up to there, and as far as it goes the
     target ends as with ``errors="encode"``; the error is the member ``"error"``. Raises :class:`UnknownFormat`.
     """
+    return viewed(stream, src, dst, loss=loss, strict=strict, model=model, clock=clock, limits=limits)[0]
+
+
+def viewed(stream: bytes, src: str, dst: str, **options: Any) -> tuple[JsonObject, list[Any], TranslateError | None]:
+    """The :func:`view`, the output as it was given out, and the error that no output could tell."""
     trace, report = Trace(), Report()
-    options: dict[str, Any] = {"model": model, "clock": clock, "strict": strict, "limits": limits}
-    machine = Translator(src, dst, loss=loss, errors="encode", report=report, trace=trace, **options)
-    error: Exception | None = None
+    machine = Translator(src, dst, errors="encode", report=report, trace=trace, **options)
+    out, error = fed(machine, [stream])
+    return _View(trace, report, codec(src), codec(dst), machine.failure or error).drawn(src, dst), out, error
+
+
+def fed(
+    machine: Translator, chunks: Iterable[bytes], after: Callable[[int], None] = lambda index: None
+) -> tuple[list[Any], TranslateError | None]:
+    """The output of a machine, and the error that ended it where one did; ``after`` is called after each chunk."""
+    out: list[Any] = []
     try:
-        machine.feed(stream)
-        machine.close()
-    except TranslateError as raised:
-        error = raised
-    error = machine.failure or error
-    return _View(trace, report, codec(src), codec(dst), error).drawn(src, dst)
+        for index, chunk in enumerate(chunks):
+            out += machine.feed(chunk)
+            after(index)
+        out += machine.close()
+    except TranslateError as error:
+        return out, error
+    return out, None
 
 
 class _View:

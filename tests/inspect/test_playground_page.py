@@ -1,0 +1,203 @@
+"""The playground in a browser."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import translate
+from tests.inspect.browser import Page
+from tests.inspect.streams import blocks, delta, stop
+from tests.inspect.test_playground import BROKEN, TEXT
+from tests.inspect.views import HOSTILE
+from tests.peers.serving import PATIENCE
+from translate.events import JsonObject
+from translate.inspect import playground
+from translate.inspect.playground import Server, look
+
+SIZE = 10_000
+
+
+@pytest.fixture
+def bench(page: Page, server: Server) -> Page:
+    page.size(1500, 900)
+    page.open(server.url)
+    page.wait("document.querySelectorAll('#target .unit').length > 0")
+    return page
+
+
+def says(page: Page, selector: str, text: str) -> None:
+    page.wait(f"document.querySelector({json.dumps(selector)}).textContent.includes({json.dumps(text)})")
+
+
+def put(page: Page, selector: str, value: str, event: str = "input") -> None:
+    found = f"document.querySelector({json.dumps(selector)})"
+    page.run(f"{found}.value = {json.dumps(value)}, {found}.dispatchEvent(new Event({json.dumps(event)}))")
+
+
+def test_an_example_is_there_at_once(bench: Page, server: Server) -> None:
+    says(bench, "#summary", "84 units became 70 units")
+    assert {url.removeprefix(server.url) for url in bench.requests} <= {"", "/view", "data:,"}
+    bench.hover("#source-0")
+    lit = bench.run("[...document.querySelectorAll('.unit.lit')].map((unit) => unit.id)")
+    assert lit == ["source-0", "target-1", "target-2"]
+    put(bench, "#example", "1", "change")
+    says(bench, "#error", "UpstreamFailure")
+
+
+def test_what_is_typed_is_seen_at_once(bench: Page) -> None:
+    put(bench, "#text", TEXT.split("\n\n")[0] + "\n\n")
+    says(bench, "#summary", "1 unit became")
+    says(bench, "#error", "TruncatedStream")
+
+
+def test_the_chunks_slide(bench: Page) -> None:
+    put(bench, "#chunk", "300")
+    says(bench, "#note", "the output is the same; 69 of 69 units were said with the chunk")
+    assert bench.run("document.querySelector('#source-0 .time').textContent").startswith("chunk ")
+    put(bench, "#chunk", "1000")
+    bench.wait("document.querySelector('#note').textContent === ''")
+
+
+def test_the_stream_is_cut_and_whole_again(bench: Page) -> None:
+    put(bench, "#cut", "5000")
+    says(bench, "#error", "TruncatedStream")
+    put(bench, "#cut", "999999")
+    bench.wait("document.querySelector('#error').hidden")
+    says(bench, "#summary", "84 units became 70 units")
+
+
+def test_the_carry_is_dropped(bench: Page) -> None:
+    says(bench, "#show-carries", "Carries 68")
+    bench.click("#carry")
+    says(bench, "#show-carries", "Carries 0")
+
+
+def test_a_unit_is_changed(bench: Page) -> None:
+    bench.run("document.querySelector('#source-1').focus()")
+    bench.press("Enter")
+    raw = bench.run("document.querySelector('#edit').value")
+    assert json.loads(raw)["content_items"][0]["thinking"] == " user"
+    put(bench, "#edit", raw.replace(" user", " changed"))
+    bench.click("#apply")
+    says(bench, "#source-1 .label", "changed")
+    says(bench, "#target-3 .label", "changed")
+    assert " changed" in bench.run("document.querySelector('#text').value")
+    bench.wait("document.activeElement.id === 'source-1'")
+
+
+def test_a_unit_that_is_broken_says_so(bench: Page) -> None:
+    bench.run("document.querySelector('#source-2').focus()")
+    bench.press("Enter")
+    put(bench, "#edit", '{"no"')
+    bench.click("#apply")
+    says(bench, "#error", "unit 2")
+
+
+def test_the_output_goes_back(bench: Page) -> None:
+    bench.click("#back")
+    says(bench, "#from", "gateway-sse")
+    says(bench, "#summary", "70 units became 84 units")
+    bench.wait("document.querySelector('#show-carries').textContent === 'Carries 0'")
+
+
+def test_another_target_is_chosen(bench: Page) -> None:
+    put(bench, "#dst", "events-jsonl", "change")
+    says(bench, "#to", "events-jsonl")
+
+
+def test_what_is_not_recognised_is_said_and_not_run(bench: Page) -> None:
+    put(bench, "#src", "auto", "change")
+    put(bench, "#text", "\n".join(HOSTILE).replace("\x00", ""))
+    says(bench, "#note", "the format is not recognised; choose one")
+    assert bench.run("window.hurt") is None
+    says(bench, "#summary", "0 units became 0 units")
+    put(bench, "#text", TEXT)
+    says(bench, "#summary", "84 units became 70 units")
+    put(bench, "#cut", "0")
+    says(bench, "#cut + output", "0 of")
+    says(bench, "#note", "Recognised as unievent-sse")
+    put(bench, "#text", "")
+    says(bench, "#note", "the format is not recognised; choose one")
+
+
+def test_a_stream_is_mended_when_that_is_asked_for(bench: Page) -> None:
+    put(bench, "#src", "gateway-sse", "change")
+    put(bench, "#text", BROKEN)
+    says(bench, "#error", "GrammarError")
+    bench.click("#lenient")
+    bench.wait("document.querySelector('#error').hidden")
+    bench.click("#lenient")
+    says(bench, "#error", "GrammarError")
+
+
+def calls(page: Page) -> int:
+    page.run("0")  # what happened before is known then
+    return sum(url.endswith("/view") for url in page.requests)
+
+
+def test_one_request_is_under_way_and_the_newest_state_is_asked_next(
+    bench: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came, going = threading.Event(), threading.Event()
+    asked: list[int] = []
+
+    def slow(wanted: dict[str, Any]) -> JsonObject:
+        asked.append(wanted["cut"])
+        came.set()
+        assert going.wait(PATIENCE)
+        return look(wanted)
+
+    monkeypatch.setattr(playground, "look", slow)
+    before = calls(bench)
+    put(bench, "#cut", "1000")
+    assert came.wait(PATIENCE)
+    for cut in range(20):
+        put(bench, "#cut", str(5000 + cut))
+        time.sleep(0.07)
+    assert calls(bench) == before + 1
+    going.set()
+    says(bench, "#cut + output", "5,019 of")
+    assert (calls(bench), asked) == (before + 2, [1000, 5019])
+
+
+def test_a_stream_of_ten_thousand_units_is_drawn_in_a_moment(bench: Page, summary: list[str]) -> None:
+    units = [delta(i, "text.delta", text=f"word {i}") for i in range(SIZE)]
+    put(bench, "#src", "unievent-sse", "change")
+    began = time.monotonic()
+    put(bench, "#text", blocks([*units, stop(SIZE)]).decode())
+    says(bench, "#summary", f"{SIZE + 1:,} units became")
+    took = time.monotonic() - began
+    summary.append(f"playground, {SIZE:,} units: drawn {took:.2f} s after they were pasted")
+    assert took < 10
+
+
+def drop(page: Page, content: bytes) -> None:
+    page.run(
+        "(() => { const data = new DataTransfer();"
+        f"data.items.add(new File([new Uint8Array({[*content]})], 'frames.sse'));"
+        "document.querySelector('#text').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); })()"
+    )
+
+
+def test_a_file_is_dropped(bench: Page) -> None:
+    drop(bench, b"".join(translate.convert(TEXT, "unievent-sse", "gateway-sse")))
+    says(bench, "#note", "Recognised as gateway-sse")
+    says(bench, "#from", "gateway-sse")
+
+
+def test_a_file_that_is_not_text_is_not_changed_into_one(bench: Page) -> None:
+    shown = bench.run("document.querySelector('#text').value")
+    drop(bench, TEXT.encode().replace(b"The", b"\xffhe", 1))
+    says(bench, "#note", "translate-streams inspect")
+    assert bench.run("document.querySelector('#text').value") == shown
+
+
+def test_it_is_usable_on_a_narrow_screen(bench: Page) -> None:
+    bench.size(380, 800)
+    assert bench.run("document.documentElement.scrollWidth") <= 380
+    assert bench.run("document.querySelector('#scroller').clientHeight") > 150
