@@ -28,6 +28,11 @@ def corpus(tmp_path: Path) -> Path:
 def test_a_short_run(group: str, corpus: Path) -> None:
     found = list(GROUPS[group](replace(SHORT, corpus=corpus)))
     rows = [row for row in found if row.base]
+    if group == "load" and not rows:
+        # it says what it needs
+        (only,) = found
+        assert "not installed" in only.note
+        pytest.skip(only.note)
     assert max(Counter((row.case, row.base) for row in rows).values()) == 1
     for row in rows:
         assert row.note if row.ratio is None else row.ratio >= 0
