@@ -39,7 +39,7 @@ LAWS = [
         [
             "laws::test_there_and_back",
             "laws::test_huge_parts_there_and_back",
-            "gateway_streams::test_home_byte_for_byte",
+            "codecs/gateway_streams::test_home_byte_for_byte",
         ],
         ["mapping-"],
         ["convert-"],
@@ -49,12 +49,12 @@ LAWS = [
         [
             "laws::test_output_conforms",
             "laws::test_what_is_generated_conforms",
-            "gateway_streams::test_both_sides_conform",
+            "codecs/gateway_streams::test_both_sides_conform",
         ],
     ),
     Law(
         "Meaning: both streams add up to one message, for all that the target can say",
-        ["laws::test_the_message_stays", "laws::test_the_message_stays_without_carries", "documents"],
+        ["laws::test_the_message_stays", "laws::test_the_message_stays_without_carries", "codecs/documents"],
         ["mapping-"],
     ),
     Law(
@@ -65,13 +65,13 @@ LAWS = [
     ),
     Law(
         "Chunking: how the bytes were cut changes nothing",
-        ["laws::test_cuts_do_not_matter", "cuts", "hot"],
+        ["laws::test_cuts_do_not_matter", "engine/cuts", "engine/hot"],
         ["sse", "json", "runs"],
         ["shape-", "lane"],
     ),
     Law(
         "Bounds: time linear in the input, memory within typed limits",
-        ["laws::test_time_is_linear", "laws::test_limits_bound_a_part_and_a_unit", "bad_input::test_limits"],
+        ["laws::test_time_is_linear", "laws::test_limits_bound_a_part_and_a_unit", "engine/bad_input::test_limits"],
         [],
         ["limits"],
     ),
@@ -82,18 +82,18 @@ LAWS = [
             "laws::test_bytes_cut_short_are_no_success",
             "laws::test_a_failure_stays_a_failure",
             "laws::test_nothing_follows_the_end",
-            "endings",
-            "bad_input",
+            "engine/endings",
+            "engine/bad_input",
         ],
         ["unievent", "gateway", "events"],
         ["decode-"],
     ),
     Law("Chains: A→B→C→B→A gives the stream back too", ["laws::test_chains"]),
     Law("Identity: A→A changes no unit", ["laws::test_identity"]),
-    Law("Carries add, and contradict nothing", ["tampering", "carry_document"], ["carry"], ["carry"]),
+    Law("Carries add, and contradict nothing", ["carry/tampering", "carry/carry_document"], ["carry"], ["carry"]),
     Law(
         "Calls in any order, cancelled or failing, keep the contract",
-        ["machine", "machine_streams", "streams", "cancellation"],
+        ["engine/machine", "engine/machine_streams", "engine/streams", "engine/cancellation"],
     ),
     Law(
         "In services: no queue, no success after a failure, and the source is closed whatever happens",

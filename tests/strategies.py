@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from translate import check, convert, encode, jsontext
-from translate.events import JsonObject
+from translate.algebra.events import JsonObject
 from translate.testing import ELSEWHERE, Knobs, event_streams, json_objects, json_values, object_texts, texts
 
 settings.register_profile(

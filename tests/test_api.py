@@ -38,7 +38,7 @@ from translate import (
     encode,
     registry,
 )
-from translate.streams import AsyncStream, Stream
+from translate.engine.streams import AsyncStream, Stream
 from translate_codecs.events import Events
 
 pytestmark = pytest.mark.anyio

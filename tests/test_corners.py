@@ -38,11 +38,11 @@ from translate import (
     formats,
     registry,
 )
-from translate.carry import script
-from translate.carry_reader import CarryReader
+from translate.carry.making import script
+from translate.carry.reading import CarryReader
+from translate.engine.translator import EventWriter
 from translate.registry import _registered
 from translate.shapes.objects import Objects
-from translate.translator import EventWriter
 
 GATEWAY, UNIEVENT = codec("gateway"), codec("unievent")
 

@@ -14,7 +14,7 @@ from tests.fuzz.laws import Broken
 from tests.fuzz.seeds import mutated, seeds
 from tests.fuzz.spelling import RUNS, stream
 from tests.fuzz.targets import DICTIONARY, FORMATS, TARGETS
-from translate import hot
+from translate.engine import hot
 
 INPUTS = {"carry": 25, "convert": 45, "limits": 60}
 

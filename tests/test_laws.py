@@ -36,8 +36,8 @@ from translate import (
     encode,
     jsontext,
 )
-from translate.event_json import from_json, to_json
-from translate.events import Event
+from translate.algebra.events import Event
+from translate.algebra.json_form import from_json, to_json
 from translate.testing import at_home, without_carry
 
 BYTES = tuple(format for format in FORMATS if format not in OBJECTS)

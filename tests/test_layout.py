@@ -53,6 +53,19 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+def run_time_imports(path: Path) -> set[str]:
+    """The modules of this project that a file imports while it is imported: none for types alone, none within functions."""
+    package = path.relative_to(ROOT).parts[:-1]
+    found: set[str] = set()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            parts = [*package[: len(package) - node.level + 1], *filter(None, [node.module])] if node.level else []
+            base = ".".join(parts) or node.module or ""
+            found |= {f"{base}.{alias.name}" for alias in node.names}
+    return found
+
+
 def test_codecs_is_a_folder_of_packages_and_no_package() -> None:
     assert [path.name for path in (ROOT / "codecs").iterdir() if path.is_file()] == []
     assert list((ROOT / "codecs").rglob("conftest.py")) == []
@@ -60,6 +73,42 @@ def test_codecs_is_a_folder_of_packages_and_no_package() -> None:
 
 def test_no_module_is_named_as_the_function() -> None:
     assert not (CORE / "convert.py").exists(), "it would shadow translate.convert"
+
+
+def test_the_core_has_rooms() -> None:
+    """What stands in ``translate/`` itself is what people import, and the contract; all else has a room."""
+    modules = {path.stem for path in CORE.glob("*.py")}
+    assert modules == {"__init__", "__main__", "api", "codec", "errors", "jsontext", "limits", "registry"}
+
+
+FLOORS = (
+    ("errors", "limits"),
+    ("jsontext",),
+    ("algebra",),
+    ("shapes", "carry"),
+    ("codec",),
+    ("registry",),
+    ("engine",),
+    ("api",),
+    ("compare", "testing", "conformance"),
+    ("inspect", "logs"),
+    ("adapters",),
+    ("cli",),
+)
+"""The rooms of ``translate/``, from the ground up: each imports from lower ones alone, and not from its neighbours."""
+
+
+def test_imports_run_downwards() -> None:
+    floor = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
+    upwards = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted(CORE.rglob("*.py"))
+        if (room := path.relative_to(CORE).parts[0].removesuffix(".py")) in floor
+        for name in sorted(run_time_imports(path))
+        if name.startswith("translate.") and (other := name.split(".")[1]) in floor
+        if other != room and floor[other] >= floor[room]
+    ]
+    assert upwards == []
 
 
 def test_tests_are_under_tests() -> None:

@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from .api import assemble, check, convert, decode, encode
-from .codec import Codec, Decoder, Encoder, Options, Sink
-from .errors import (
-    CarryError,
-    CodecError,
-    DecodeError,
-    GrammarError,
-    LimitExceeded,
-    LossError,
-    StreamStopped,
-    StreamTimeout,
-    ToolArgumentsError,
-    TranslateError,
-    TruncatedStream,
-    UnknownFormat,
-    UpstreamFailure,
-)
-from .events import (
+from .algebra.events import (
     Annotate,
     Append,
     Close,
@@ -37,11 +20,28 @@ from .events import (
     TokenCounts,
     Usage,
 )
+from .api import assemble, check, convert, decode, encode
+from .carry.losses import Finding, Report
+from .codec import Codec, Decoder, Encoder, Options, Sink
+from .engine.trace import Trace
+from .engine.translator import Translator
+from .errors import (
+    CarryError,
+    CodecError,
+    DecodeError,
+    GrammarError,
+    LimitExceeded,
+    LossError,
+    StreamStopped,
+    StreamTimeout,
+    ToolArgumentsError,
+    TranslateError,
+    TruncatedStream,
+    UnknownFormat,
+    UpstreamFailure,
+)
 from .limits import Limits
-from .loss import Finding, Report
 from .registry import codec, formats, register
-from .trace import Trace
-from .translator import Translator
 
 __version__ = "0.1.0"
 

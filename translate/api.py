@@ -6,19 +6,19 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from . import jsontext
+from .algebra.events import Event, Failure, JsonObject
+from .algebra.failures import reported
+from .algebra.json_form import to_json
+from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
 from .codec import Options
+from .engine.source import Source
+from .engine.streams import AsyncStream, Stream
+from .engine.trace import Trace
+from .engine.translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
 from .errors import TranslateError
-from .event_json import to_json
-from .events import Event, Failure, JsonObject
-from .failures import reported
 from .limits import Limits
-from .loss import ErrorPolicy, Finding, LossPolicy, Report
 from .registry import codec as find_codec
 from .registry import resolve
-from .source import Source
-from .streams import AsyncStream, Stream
-from .trace import Trace
-from .translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]

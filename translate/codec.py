@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from . import patch
-from .carry import bare, same_event
-from .errors import CarryError, CodecError, TranslateError
-from .events import (
+from .algebra.events import (
     Append,
     Event,
     Foreign,
@@ -24,16 +21,20 @@ from .events import (
     Open,
     Ping,
     Start,
+    bare,
     is_synthetic,
     made_up_by_another,
 )
+from .carry import patches as patch
+from .carry.losses import Finding, Report
+from .carry.making import same_event
+from .errors import CarryError, CodecError, TranslateError
 from .limits import Limits
-from .loss import Finding, Report
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from .forms import Hot
+    from .engine.forms import Hot
     from .shapes import Shape
 
 
@@ -66,7 +67,7 @@ class Options:
 
 
 class Sink(Protocol):
-    """Where an encoder puts its units. The engine's: see :class:`translate.sink.UnitSink`."""
+    """Where an encoder puts its units. The engine's: see :class:`translate.engine.sink.UnitSink`."""
 
     def put(
         self,

@@ -11,7 +11,7 @@ import difflib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .carry import RESERVED
+from .carry.making import RESERVED
 from .codec import Codec
 from .errors import CodecError, UnknownFormat
 from .shapes import Shape

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from translate import event_models, jsontext
+from translate import jsontext
+from translate.algebra import models as event_models
+from translate.algebra.events import NAMES, PART_KINDS, Event, JsonObject, Ping, Start
+from translate.algebra.grammar import Grammar
+from translate.algebra.json_form import from_json, to_json
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
 from translate.errors import DecodeError, excerpt
-from translate.event_json import from_json, to_json
-from translate.events import NAMES, PART_KINDS, Event, JsonObject, Ping, Start
-from translate.grammar import Grammar
 from translate.limits import Limits
 from translate.shapes import Chunk, Cursor, Frame, Framing, Shape
 from translate.shapes.lines import RidingWriter, StrictLines

@@ -26,10 +26,8 @@ from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
 
-from translate import jsontext, patch
-from translate.codec import Codec, Decoder, Encoder, Options, Sink
-from translate.errors import CarryError, DecodeError, GrammarError, excerpt
-from translate.events import (
+from translate import jsontext
+from translate.algebra.events import (
     Annotate,
     Append,
     Close,
@@ -47,12 +45,16 @@ from translate.events import (
     State,
     Usage,
 )
-from translate.forms import Hot
+from translate.algebra.parts import Part, parts
+from translate.algebra.reading import member, optional
+from translate.carry import patches as patch
+from translate.codec import Codec, Decoder, Encoder, Options, Sink
+from translate.engine.forms import Hot
+from translate.errors import CarryError, DecodeError, GrammarError, excerpt
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Part, member, optional, parts
 
 from . import gateway_models
 from .gateway_units import (

@@ -6,9 +6,9 @@ from dataclasses import fields
 from typing import Any, Final
 
 from translate import jsontext
-from translate.events import Append, Failure, Finish, JsonObject, Model, Open, Reason, State, TokenCounts
-from translate.forms import TEXT, Hot
-from translate.wire import member, optional, reason_word
+from translate.algebra.events import Append, Failure, Finish, JsonObject, Model, Open, Reason, State, TokenCounts
+from translate.algebra.reading import member, optional, reason_word
+from translate.engine.forms import TEXT, Hot
 
 NAME: Final = "gateway"
 UNKNOWN: Final = "unknown"

@@ -28,10 +28,8 @@ from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
 
-from translate import jsontext, patch
-from translate.codec import Codec, Decoder, Encoder, Options, Sink
-from translate.errors import DecodeError, GrammarError, ToolArgumentsError, excerpt
-from translate.events import (
+from translate import jsontext
+from translate.algebra.events import (
     GROWS,
     Annotate,
     Append,
@@ -48,12 +46,16 @@ from translate.events import (
     State,
     Usage,
 )
-from translate.forms import Hot
+from translate.algebra.parts import Growth, Part, parts
+from translate.algebra.reading import kind_of, member, optional
+from translate.carry import patches as patch
+from translate.codec import Codec, Decoder, Encoder, Options, Sink
+from translate.engine.forms import Hot
+from translate.errors import DecodeError, GrammarError, ToolArgumentsError, excerpt
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import Growth, Part, kind_of, member, optional, parts
 
 from . import unievent_models
 from .unievent_units import (

@@ -6,10 +6,10 @@ import math
 from typing import Any, Final
 
 from translate import jsontext
+from translate.algebra.events import GROWS, Data, Failure, Finish, JsonObject, Open, Reason, TokenCounts
+from translate.algebra.reading import kind_of, optional, reason_word
+from translate.engine.forms import NUMBER, TEXT, Hot
 from translate.errors import DecodeError, ToolArgumentsError
-from translate.events import GROWS, Data, Failure, Finish, JsonObject, Open, Reason, TokenCounts
-from translate.forms import NUMBER, TEXT, Hot
-from translate.wire import kind_of, optional, reason_word
 
 NAME: Final = "unievent"
 DONE: Final = b"[DONE]"

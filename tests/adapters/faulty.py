@@ -15,7 +15,7 @@ import h11
 
 from tests.peers.serving import HOST, PATIENCE
 from translate import Append, Close, Event, Failure, Finish, Open
-from translate.translator import EventWriter
+from translate.engine.translator import EventWriter
 
 SECRET = "où est la clé"
 """Content: never logged."""

@@ -28,7 +28,7 @@ from translate.adapters.asgi import Message, Receive, Scope, Send
 from translate.adapters.observe import Observer
 from translate.adapters.sidecar import Settings, Sidecar
 from translate.adapters.sidecar.server import configured
-from translate.events import Append, Failure, Finish
+from translate.algebra.events import Append, Failure, Finish
 
 ROWS = [row for rows in FAULTS.values() for row in rows]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"

@@ -33,7 +33,7 @@ from translate import (
     Usage,
     encode,
 )
-from translate.loss import LossPolicy
+from translate.carry.losses import LossPolicy
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).parent / "streams"

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from tests.hot_streams import without_hot_path
 from translate import Event, TranslateError, Translator, decode, encode, jsontext
-from translate.event_json import to_json
+from translate.algebra.json_form import to_json
+from translate.engine.translator import EventReader, Machine
 from translate.testing import at_home
-from translate.translator import EventReader, Machine
 
 MESSAGES = ("unievent", "gateway")
 PATIENCE = 5.0

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from tests import feeding, tampering
-from tests.test_tampering import without
+from tests.carry.test_tampering import without
 from tests.wire import together
 from translate import Limits, TranslateError, Translator, assemble, jsontext
 from translate import check as conforms

@@ -15,7 +15,7 @@ from tests.inspect.streams import blocks, delta, stop
 from tests.inspect.test_playground import BROKEN, TEXT
 from tests.inspect.views import HOSTILE
 from tests.peers.serving import PATIENCE
-from translate.events import JsonObject
+from translate.algebra.events import JsonObject
 from translate.inspect import playground
 from translate.inspect.playground import Server, look
 

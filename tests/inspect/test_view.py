@@ -14,9 +14,9 @@ from tests.inspect.streams import CASES, NOW, Case, blocks, clock, delta, lines,
 from tests.sources import MODEL, USAGE, frame
 from tests.strategies import FORMATS, sources
 from translate import TranslateError, UnknownFormat, convert
+from translate.carry.losses import LossPolicy
 from translate.inspect import view
 from translate.inspect.words import LONG
-from translate.loss import LossPolicy
 from translate.registry import codec
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")

@@ -16,13 +16,13 @@ from tests.logs import packing
 from tests.logs.packing import NOW, SSE, STREAMS, UNITS, there_and_home, unpacked, whole
 from tests.strategies import sources
 from translate import convert, jsontext, registry
+from translate.engine.translator import make_options
 from translate.errors import TranslateError
 from translate.logs import Layout, Settings, job, places
 from translate.logs.layout import Counts
 from translate.logs.stream import Mismatch, verify
 from translate.logs.stream import whole as convert_whole
 from translate.logs.units import convert_units
-from translate.translator import make_options
 
 PAIRS = [("unievent-sse", "gateway-sse"), ("gateway-sse", "unievent-jsonl"), ("unievent-jsonl", "gateway-jsonl")]
 

@@ -27,7 +27,7 @@ MODULES = (
     *(f"translate/{name}.py" for name in ("carry", "carry_reader", "grammar")),
     *(f"{CODECS}/{name}.py" for name in ("gateway", "gateway_units", "unievent", "unievent_units")),
     *(f"translate/shapes/{name}.py" for name in ("__init__", "lines", "array", "objects", "sse")),
-    *("translate/forms.py", "translate/hot.py", f"{CODECS}/events.py"),
+    *("translate/engine/forms.py", "translate/engine/hot.py", f"{CODECS}/events.py"),
 )
 LEFT_OUT = ("test_benchmarks", "test_corpus", "test_layout", "test_readme", "test_cli", "test_plugin")
 """Tests of processes, packages and time."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from translate import grammar
-from translate.events import NAMES, PART_KINDS
+from translate.algebra import grammar
+from translate.algebra.events import NAMES, PART_KINDS
 from translate_codecs import events, gateway, unievent
 
 from .grammars import grammar_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from ..events import PART_KINDS
-from ..loss import Finding
+from ..algebra.events import PART_KINDS
+from ..carry.losses import Finding
 from .observe import Observer, Stats
 
 Move: TypeAlias = Callable[[float], None]

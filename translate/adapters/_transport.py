@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from ..loss import ErrorPolicy
-from ..streams import AsyncStream, Stream
-from ..translator import Translator
+from ..carry.losses import ErrorPolicy
+from ..engine.streams import AsyncStream, Stream
+from ..engine.translator import Translator
 from .media import OF_BYTES, is_stream, media_type
 from .options import StreamOptions
 from .upstream import Upstream

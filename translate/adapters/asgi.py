@@ -8,14 +8,14 @@ from typing import Any, TypeAlias, Unpack, cast
 
 import anyio
 
+from ..algebra.events import Failure
+from ..algebra.failures import failure_of
+from ..algebra.json_form import to_json
 from ..codec import Codec
+from ..engine.translator import EventWriter, Translator
 from ..errors import UpstreamFailure
-from ..event_json import to_json
-from ..events import Failure
-from ..failures import failure_of
 from ..jsontext import dumps
 from ..registry import resolve
-from ..translator import EventWriter, Translator
 from .media import OF_BYTES, STREAM_HEADERS, is_stream, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts

@@ -6,7 +6,7 @@ from typing import Unpack
 
 import httpx
 
-from ..loss import ErrorPolicy
+from ..carry.losses import ErrorPolicy
 from . import _transport
 from .options import StreamOptions
 

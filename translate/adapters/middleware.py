@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import anyio
 import anyio.lowlevel
 
-from ..translator import Translator
+from ..engine.translator import Translator
 from .asgi import PING, Answer, App, Fields, Message, Receive, Scope, Send, joined
 from .encodings import Inflater, undoes
 from .media import OF_BYTES, PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar, Unpack, overload
 
+from ..engine.streams import AsyncStream
+from ..engine.translator import Translator
 from ..registry import resolve
 from ..shapes import EVENT_STREAM
-from ..streams import AsyncStream
-from ..translator import Translator
 from .options import StreamOptions
 from .upstream import Source, Upstream, opened
 

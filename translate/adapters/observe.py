@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from traceback import format_tb
 from typing import Any, Literal, TypeAlias
 
+from ..carry.losses import Finding, Report
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
-from ..loss import Finding, Report
 
 Outcome: TypeAlias = Literal[
     "finished", "passed", "failed", "cut", "broken", "timed out", "stopped", "disconnected", "cancelled"

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict
 
+from ..carry.losses import LossPolicy
+from ..engine.translator import ModelOption
 from ..limits import Limits
-from ..loss import LossPolicy
-from ..translator import ModelOption
 
 Sink: TypeAlias = Callable[[bytes], Awaitable[None]]
 """Takes output, and returns when it wants more. ``OSError`` and the errors of anyio's streams: the receiver left."""

@@ -16,8 +16,8 @@ from typing import Any, Literal, Unpack
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
+from ..engine.translator import Translator
 from ..errors import StreamTimeout
-from ..translator import Translator
 from .alarms import Alarms
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts

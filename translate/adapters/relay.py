@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Unpack
 
-from ..loss import ErrorPolicy
+from ..carry.losses import ErrorPolicy
 from .observe import Observer, Stats
 from .options import Sink, StreamOptions, Timeouts
 from .pump import Pump

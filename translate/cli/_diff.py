@@ -13,7 +13,7 @@ from typing import Any
 
 import translate
 from translate import Event, TranslateError, jsontext
-from translate.difference import Difference, Level
+from translate.compare import Difference, Level
 from translate.errors import UnknownFormat
 
 from ._commands import limits_of, print_lines

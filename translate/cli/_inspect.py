@@ -9,7 +9,7 @@ from argparse import Namespace
 from typing import Final
 
 from translate import codec, formats, jsontext
-from translate.events import JsonObject
+from translate.algebra.events import JsonObject
 
 from ._commands import limits_of, recognised
 from ._files import STANDARD, Input, Output

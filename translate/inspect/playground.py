@@ -18,11 +18,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .. import jsontext
+from ..algebra.events import JsonObject
+from ..engine.trace import Trace
+from ..engine.translator import Translator, now
 from ..errors import TranslateError
-from ..events import JsonObject
 from ..registry import formats, resolve
-from ..trace import Trace
-from ..translator import Translator, now
 from .report import SCRIPTS, page, policy
 from .view import fed, viewed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..events import JsonObject
+from ..algebra.events import JsonObject
 
 LEFT, RIGHT, ABOVE, BELOW = 1, 2, 4, 8
 """What a joint joins."""

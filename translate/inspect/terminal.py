@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..events import JsonObject
+from ..algebra.events import JsonObject
 from .rows import LEFT, RIGHT, Row, folded, rows
 from .text import fit, glyphs, plain, width, wrapped
 from .words import counted

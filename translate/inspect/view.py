@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from .. import jsontext
+from ..algebra.events import NAMES, Close, Event, Failure, Handover, JsonObject, Open
+from ..carry.losses import Finding, LossPolicy, Report
 from ..codec import Codec
+from ..engine.trace import SourceUnit, TargetUnit, Trace
+from ..engine.translator import ModelOption, Translator
 from ..errors import TranslateError
-from ..events import NAMES, Close, Event, Failure, Handover, JsonObject, Open
 from ..limits import Limits
-from ..loss import Finding, LossPolicy, Report
 from ..registry import codec
-from ..trace import SourceUnit, TargetUnit, Trace
-from ..translator import ModelOption, Translator
 from .words import json_text, shortened, words
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import jsontext
-from ..event_json import to_json
-from ..events import (
+from ..algebra.events import (
     Annotate,
     Append,
     Data,
@@ -22,6 +21,7 @@ from ..events import (
     TokenCounts,
     Usage,
 )
+from ..algebra.json_form import to_json
 
 LONG = 200
 """Characters of a text at most."""

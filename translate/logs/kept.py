@@ -13,11 +13,11 @@ from typing import Any, TypedDict
 
 import pyarrow as pa
 
+from ..carry.losses import LossPolicy
+from ..engine.translator import ModelOption
 from ..errors import DecodeError
 from ..limits import Limits
-from ..loss import LossPolicy
 from ..registry import resolve
-from ..translator import ModelOption
 from . import arrow
 from .grouping import Group, Row
 from .layout import Counts, Layout, Settings

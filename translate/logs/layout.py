@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
+from ..carry.losses import LossPolicy
+from ..engine.translator import ModelOption
 from ..limits import Limits
-from ..loss import LossPolicy
-from ..translator import ModelOption
 
 Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]
 

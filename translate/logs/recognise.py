@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import jsontext
+from ..algebra.events import Failure, Foreign, Ping
+from ..engine.translator import EventReader
 from ..errors import GrammarError, TranslateError
-from ..events import Failure, Foreign, Ping
 from ..limits import Limits
 from ..registry import formats, resolve
-from ..translator import EventReader
 from .layout import Layout, get
 from .places import InputFault, Place, lines, reading
 

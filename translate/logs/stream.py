@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from .. import jsontext
 from ..api import convert
+from ..carry.losses import Report
+from ..engine.translator import Translator
 from ..errors import DecodeError, TranslateError, UpstreamFailure
-from ..loss import Report
 from ..registry import resolve
-from ..translator import Translator
 from .layout import Counts, Settings
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from ..algebra.events import JsonObject
 from ..errors import LimitExceeded
-from ..events import JsonObject
 from ..limits import Limits
 
 Chunk: TypeAlias = Any

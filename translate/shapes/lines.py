@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import jsontext
-from ..events import JsonObject
+from ..algebra.events import JsonObject
 from ..limits import Limits
 from . import JSON_LINES, Chunk, Cursor, Frame, Framing, octets, too_large
 

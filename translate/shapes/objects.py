@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import jsontext
+from ..algebra.events import JsonObject
 from ..errors import DecodeError, excerpt
-from ..events import JsonObject
 from ..limits import Limits
 from . import EVENT_STREAM, JSON_LINES, Chunk, Cursor, Frame, Framing, Reader, octets, too_large
 from .array import ArrayReader

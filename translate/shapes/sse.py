@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from .. import jsontext
+from ..algebra.events import JsonObject
 from ..errors import GrammarError, excerpt
-from ..events import JsonObject
 from ..limits import Limits
 from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, octets, too_large
 

@@ -15,12 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from .. import jsontext
-from ..api import check, decode, encode
-from ..carry import bare, same_event
-from ..codec import Codec, Decoder, Options
-from ..errors import TranslateError, TruncatedStream, UnknownFormat
-from ..event_json import to_json
-from ..events import (
+from ..algebra.events import (
     PART_KINDS,
     Append,
     Close,
@@ -32,11 +27,17 @@ from ..events import (
     Open,
     Ping,
     Start,
+    bare,
     made_up_by_another,
 )
-from ..grammar import INSIDE, Grammar
+from ..algebra.grammar import INSIDE, Grammar
+from ..algebra.json_form import to_json
+from ..api import check, decode, encode
+from ..carry.making import same_event
+from ..codec import Codec, Decoder, Options
+from ..engine.translator import EventReader, make_options
+from ..errors import TranslateError, TruncatedStream, UnknownFormat
 from ..registry import formats, register, resolve
-from ..translator import EventReader, make_options
 from .strategies import Knobs, event_streams
 
 CLAUSES: dict[str, str] = {

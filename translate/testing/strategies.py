@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from .. import jsontext
-from ..carry import Pieces, size
-from ..events import (
+from ..algebra.events import (
     GROWS,
     PART_KINDS,
     REASONS,
@@ -37,7 +36,8 @@ from ..events import (
     TokenCounts,
     Usage,
 )
-from ..grammar import BETWEEN, ENDED, INSIDE, TABLE
+from ..algebra.grammar import BETWEEN, ENDED, INSIDE, TABLE
+from ..algebra.parts import Pieces, size
 
 PLAIN: tuple[str, ...] = ("a", "Hel", "lo ", "1", "{", "}", "é", "中")
 """Text that no reader stumbles over."""
@@ -147,7 +147,7 @@ _WEIGHT: dict[type[Event], int] = {Append: 5, Open: 5, Close: 3}
 
 @st.composite
 def event_streams(draw: st.DrawFn, knobs: Knobs | None = None) -> list[Event]:
-    """A valid stream of events: a walk through :data:`translate.grammar.TABLE` to its end.
+    """A valid stream of events: a walk through :data:`translate.algebra.grammar.TABLE` to its end.
 
     The text of a ``tool_call`` is a JSON object or blank, however it is cut, unless a ``Failure`` cuts it short.
     """

@@ -16,10 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate import Codec, Decoder, Encoder, Options, Sink, jsontext, patch
-from translate.carry import join
-from translate.errors import DecodeError, GrammarError
-from translate.events import (
+from translate import Codec, Decoder, Encoder, Options, Sink, jsontext
+from translate.algebra.events import (
     Append,
     Close,
     Event,
@@ -33,10 +31,13 @@ from translate.events import (
     Reason,
     TokenCounts,
 )
+from translate.algebra.parts import join
+from translate.algebra.reading import member, optional, reason_word
+from translate.carry import patches as patch
+from translate.errors import DecodeError, GrammarError
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
-from translate.wire import member, optional, reason_word
 
 NAME: Final = "toy"
 BETWEEN: Final = "between blocks"

@@ -1,0 +1,310 @@
+"""A reader of carries by itself: what may stand in a carry, what it means, and what contradicts its unit.
+
+The rules are those of docs/carry.md. The units here say more than those of the formats do, so that each rule counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.carry.test_carry import GATEWAY, SCRIPTS, S
+from translate import (
+    Annotate,
+    Append,
+    CarryError,
+    Close,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    Handover,
+    Open,
+    Ping,
+    Start,
+    State,
+    TokenCounts,
+    Usage,
+    codec,
+)
+from translate.carry.reading import CarryReader
+
+READABLE = [name for name in SCRIPTS if "state" not in name and name not in ("a member changed", "a member unknown")]
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_entries_are_read_as_they_were_meant(name: str) -> None:
+    said, meant, entries = SCRIPTS[name]
+    assert CarryReader(GATEWAY).read(list(said), {"events": entries}) == meant
+
+
+# ---- what a carry may not say ------------------------------------------------------------------------
+
+
+def read(said: list[Event], carry: Any) -> list[Event]:
+    return CarryReader(GATEWAY).read(said, carry)
+
+
+@pytest.mark.parametrize(
+    ("said", "entries"),
+    [
+        ([Append("ab")], [1]),
+        ([Append("ab")], [3]),
+        ([Append("ab")], [3, {"as": "append", "text": ""}]),
+        ([Append("ab")], [1, 2, {"as": "append", "text": ""}]),
+        ([Append("{}")], [1]),
+        ([Append("a"), Append("", S)], ["append"]),
+        ([Append("ab", State("", {"k": 1}))], [{"as": "append", "length": 2, "namespace": 0}]),
+        ([Append(b"a")], [{"as": "append", "bytes": "Yg=="}]),
+        ([Append([1.0])], [{"as": "append", "vector": [2.0]}]),
+        ([Ping()], ["ping", {"event": ["ping"]}]),
+        ([Ping()], ["ping", {"event": {}}]),
+        ([Append("ab")], [-1, 3]),
+        ([Append("ab")], [2, 1]),
+        ([Append("ab"), Append("c")], [2]),
+        ([Append("ab"), Append("c")], [3]),
+        ([Append("ab"), Append("c")], [1, "append"]),
+        ([], [0]),
+        ([], ["append"]),
+        ([], ["close"]),
+        ([Append("ab")], ["append", "append"]),
+        ([Append("ab", S)], [2]),
+        ([Append("", S)], [0]),
+        ([Append("ab", S), Ping()], [2, "ping"]),
+        ([Append("ab", S)], [{"as": "append", "length": 2, "state": None}]),
+        ([Append("ab", S)], [{"as": "append", "length": 2, "state": {"namespace": "x", "values": {"k": 2}}}]),
+        ([Append("ab", S)], [{"as": "append", "length": 2, "namespace": "y"}]),
+        ([Append("ab", S)], [{"as": "append", "length": 2, "namespace": 5}]),
+        ([Append("ab")], [{"as": "append", "length": 2, "namespace": "x"}]),
+        ([Append("ab")], [{"as": "append", "length": True}]),
+        ([Append("ab")], [{"as": "append", "length": "2"}]),
+        ([Append("ab")], [{"as": "append", "length": None}]),
+        ([Append("ab")], [{"as": "append", "text": "ac"}]),
+        ([Append("ab")], [{"as": "append", "text": "a"}]),
+        ([Append("ab")], [{"as": "append", "text": 5}]),
+        ([Open("text"), Ping()], ["ping"]),
+        ([Close(), Ping()], ["ping"]),
+        ([Ping(), Close()], ["ping"]),
+        ([Ping()], ["usage"]),
+        ([Ping()], []),
+        ([Ping()], ["ping", "ping"]),
+        ([Ping()], ["ping", None]),
+        ([Ping()], ["ping", True]),
+        ([Ping()], ["ping", ["ping"]]),
+        ([Ping()], ["ping", {}]),
+        ([Ping()], ["ping", {"event": "pong"}]),
+        ([Ping()], ["ping", {"event": 5}]),
+        ([Ping()], ["ping", {"event": "usage", "residue": {}}]),
+        ([Ping()], ["ping", {"event": "open"}]),
+        ([Ping()], "ping"),
+        ([Ping()], None),
+        ([Open("text")], [{"as": "open", "kind": "thinking"}]),
+        ([Open("text")], [{"as": "open", "nothing": 1}]),
+        ([Finish(TokenCounts(5, 6))], [{"as": "finish", "usage": {"input_tokens": 6}}]),
+        ([Finish(TokenCounts(5, 6))], [{"as": "finish", "usage": 5}]),
+        ([Failure(500, "m")], [{"as": "failure", "message": "n"}]),
+    ],
+)
+def test_entries_that_contradict_the_unit(said: list[Event], entries: Any) -> None:
+    with pytest.raises(CarryError):
+        read(said, {"events": entries})
+
+
+@pytest.mark.parametrize(
+    ("said", "entries", "meant"),
+    [
+        ([Append(""), Ping()], ["ping"], [Ping()]),
+        ([Append("{}"), Ping()], ["ping"], [Ping()]),
+        ([Append("a"), Close()], ["append", {"event": "ping"}, "close"], [Append("a"), Ping(), Close()]),
+        ([Append("ab")], [{"as": "append"}], [Append("ab")]),
+        ([Append("ab")], [1, {"as": "append", "length": 1}], [Append("a"), Append("b")]),
+        ([Append("ab")], [{"as": "append", "text": "ab"}], [Append("ab")]),
+        ([Append("", S)], ["append"], [Append("", S)]),
+        ([Append("abc", S)], [1, "append"], [Append("a"), Append("bc", S)]),
+        ([Append("abc", S)], [1, {"as": "append"}], [Append("a"), Append("bc", S)]),
+        ([Append(b"ab")], [{"as": "append", "bytes": "YWI="}], [Append(b"ab")]),
+        ([Append([1.0, 2.0])], [{"as": "append", "vector": [1.0, 2.0]}], [Append([1.0, 2.0])]),
+        ([Append("ab")], [0, 0, "append"], [Append(""), Append(""), Append("ab")]),
+        ([Append("a"), Append("b")], ["append", 0, "append"], [Append("a"), Append(""), Append("b")]),
+        ([Append("a", S)], ["append"], [Append("a", S)]),
+        ([Append("a", S)], [0, "append"], [Append(""), Append("a", S)]),
+        ([Append("a")], [{"as": "append", "state": {"values": {"k": 1}}}], [Append("a", State(None, {"k": 1}))]),
+        (
+            [Append("a", State("", {"k": 1}))],
+            [{"as": "append", "namespace": None}],
+            [Append("a", State(None, {"k": 1}))],
+        ),
+        ([Ping()], ["ping", {"event": "usage"}], [Ping(), Usage()]),
+        ([Ping()], [{"event": "foreign", "codec": "x", "unit": {}}, "ping"], [Foreign("x", {}), Ping()]),
+        ([Open("text")], ["open", {"event": "annotate", "data": 1}], [Open("text"), Annotate(None, 1)]),
+        ([Open("text")], ["open", {"event": "append", "text": ""}], [Open("text"), Append("")]),
+        (
+            [Finish(TokenCounts(5, 6))],
+            [{"as": "finish", "usage": {"cached_tokens": 2}}],
+            [Finish(TokenCounts(5, 6, 2))],
+        ),
+        ([Finish(TokenCounts(5, 6))], [{"as": "finish", "raw": "x"}], None),
+    ],
+)
+def test_entries_that_do_not(said: list[Event], entries: Any, meant: list[Event] | None) -> None:
+    if meant is None:
+        assert read(said, {"events": entries})
+    else:
+        assert read(said, {"events": entries}) == meant
+
+
+@pytest.mark.parametrize(
+    "carry",
+    [
+        {"synthetic": 1},
+        {"synthetic": False},
+        {"x": 5},
+        {"x": "a"},
+        {"x": [5]},
+        {"x": [{}, {}]},
+        {"x": [None, None]},
+        {"v": 2},
+        {"v": True},
+        {"v": "1"},
+        {"v": None},
+        {"events": []},
+    ],
+    ids=repr,
+)
+def test_members_that_are_wrong(carry: Any) -> None:
+    with pytest.raises(CarryError):
+        read([Ping()], carry)
+    assert read([Ping()], {"v": 1}) == [Ping()]
+
+
+def test_a_mark_needs_a_unit() -> None:
+    assert read([Ping()], {"synthetic": True}) == [Ping({"gateway": {"synthetic": True}})]
+    assert read([Ping()], {"synthetic": True, "gateway": {"a": 1}}) == [Ping({"gateway": {"a": 1, "synthetic": True}})]
+    for said, events in (([], [{"event": "ping"}]), ([Append("")], [])):
+        with pytest.raises(CarryError, match="marks nothing"):
+            read([*said], {"synthetic": True, "events": events})
+
+
+def test_the_residue_that_a_unit_says_is_kept() -> None:
+    said: list[Event] = [Open("text", residue={"gateway": {"a": 1}}), Append("b", residue={"gateway": {"a": 2}})]
+    assert read(said, {"x": {"y": 1}})[0].residue == {"gateway": {"a": 1}, "x": {"y": 1}}
+    first, second = read(said, {"x": [None, {"y": 1}]})
+    assert (first.residue, second.residue) == ({"gateway": {"a": 1}}, {"gateway": {"a": 2}, "x": {"y": 1}})
+    assert [event.residue for event in said] == [{"gateway": {"a": 1}}, {"gateway": {"a": 2}}], "what was said stands"
+    assert read([Append("", residue={"gateway": {"a": 1}})], {"events": []}) == []
+    whole = read(said, {"events": ["open", "append"]})
+    assert [event.residue for event in whole] == [{"gateway": {"a": 1}}, None]
+
+
+# ---- what a carry may add ----------------------------------------------------------------------------
+
+CLOSED, CUT = {"event": "close"}, {"event": "handover"}
+VECTOR, PIECE = {"event": "open", "kind": "embedding"}, {"event": "append", "vector": [1.0]}
+CALL, TEXT = {"event": "open", "kind": "tool_call"}, {"event": "append", "text": "a"}
+NAMED, RUN = {**CALL, "id": "i", "name": "n"}, {"event": "open", "kind": "text"}
+
+
+@pytest.mark.parametrize(
+    ("units", "allowed"),
+    [
+        ([([], [VECTOR, PIECE, CLOSED])], True),
+        ([([], [VECTOR]), ([], [PIECE]), ([], [CLOSED])], True),
+        ([([], [PIECE])], False),
+        ([([], [CLOSED])], False),
+        ([([], [VECTOR, CLOSED, PIECE])], False),
+        ([([], [VECTOR, CLOSED, CLOSED])], False),
+        ([([], [CALL, TEXT, CLOSED])], True),
+        ([([], [NAMED, TEXT])], True),
+        ([([], [NAMED, CLOSED])], False),
+        ([([], [RUN])], True),
+        ([([], [RUN, TEXT])], False),
+        ([([], [RUN, CLOSED])], False),
+        ([([], [VECTOR]), ([Handover()], None), ([], [PIECE])], False),
+        ([([], [VECTOR]), ([Handover()], None), ([], [CLOSED])], False),
+        ([([], [VECTOR]), ([Handover()], ["handover"]), ([], [PIECE])], False),
+        ([([], [VECTOR]), ([Handover()], [{"as": "handover"}]), ([], [PIECE])], False),
+        ([([], [VECTOR]), ([Ping(), Handover()], None), ([], [PIECE])], False),
+        ([([Handover()], ["handover", VECTOR]), ([], [PIECE])], True),
+        ([([Ping(), Handover(), Ping()], ["ping", "handover", VECTOR, "ping", PIECE])], True),
+        ([([], [VECTOR]), ([Ping()], None), ([], [PIECE])], True),
+        ([([], [VECTOR]), ([Ping()], ["ping"]), ([], [PIECE])], True),
+        ([([], [CUT])], False),
+        ([([], [{"event": "start"}])], False),
+        ([([], [{"event": "finish"}])], False),
+        ([([], [{"event": "failure", "message": ""}])], False),
+    ],
+)
+def test_what_is_not_said_may_be_added_where_the_format_has_no_words(units: list[Any], allowed: bool) -> None:
+    reader = CarryReader(GATEWAY)
+
+    def run() -> None:
+        for said, entries in units:
+            reader.read(said, {} if entries is None else {"events": entries})
+
+    if allowed:
+        run()
+    else:
+        with pytest.raises(CarryError):
+            run()
+
+
+@pytest.mark.parametrize("name", ["start", "handover"])
+def test_a_format_without_words_for_starts_takes_them_from_carries(name: str) -> None:
+    assert CarryReader(codec("unievent")).read([], {"events": [{"event": name}]}) in ([Start()], [Handover()])
+
+
+def test_a_handover_stands_for_a_close() -> None:
+    reader = CarryReader(codec("unievent"))
+    assert reader.read([Close()], {"events": [CUT]}) == [Handover()]
+    assert reader.read([Close()], {"events": [{"event": "ping"}, CUT]}) == [Ping(), Handover()]
+    with pytest.raises(CarryError, match="leaves out"):
+        reader.read([Ping(), Close()], {"events": [CUT]})
+    reader.read([], {"events": [{"event": "open", "kind": "server_tool_call"}, CUT]})
+    with pytest.raises(CarryError, match="may not add"):
+        reader.read([], {"events": [TEXT]})
+
+
+# ---- versions and what rides ahead -------------------------------------------------------------------
+
+
+def test_after_a_carry_of_another_version_none_is_read() -> None:
+    reader = CarryReader(GATEWAY)
+    assert (reader.trusted, reader.used) == (True, False)
+    reader.read([Ping()], {})
+    assert (reader.trusted, reader.used) == (True, True)
+    fresh = CarryReader(GATEWAY)
+    for carry in ({"v": 2}, {"v": 1}, {}):
+        with pytest.raises(CarryError) as caught:
+            fresh.read([Ping()], carry)
+        assert caught.value.expected == "version 1"
+    assert (fresh.trusted, fresh.used) == (False, False)
+
+
+def test_what_rides_ahead() -> None:
+    reader = CarryReader(GATEWAY)
+    carry = {"before": [{"events": [VECTOR], "x": {"a": 1}}, {"events": [PIECE]}], "events": [CLOSED, "ping"]}
+    assert reader.ahead([Ping()], carry) == [Open("embedding", residue={"x": {"a": 1}}), Append([1.0])]
+    assert reader.used
+    assert reader.read([Ping()], carry) == [Close(), Ping()]
+    assert reader.ahead([Ping()], {}) == []
+    wrongs: list[Any] = [
+        {},
+        None,
+        [5],
+        ["ping"],
+        [{"events": [CLOSED]}],
+        [{"x": {}}],
+        [{"synthetic": True, "events": [VECTOR]}],
+    ]
+    for wrong in wrongs:
+        with pytest.raises(CarryError):
+            reader.ahead([Ping()], {"before": wrong})
+    with pytest.raises(CarryError):
+        reader.ahead([Ping()], {"before": [], "v": 2})
+    assert not reader.trusted
+
+
+def test_a_residue_within_an_entry() -> None:
+    with pytest.raises(CarryError, match="has a residue, which stands beside them"):
+        CarryReader(GATEWAY).read([Close()], {"events": [{"as": "close", "residue": {"toy": {}}}]})

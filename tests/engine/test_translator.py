@@ -1,0 +1,194 @@
+"""The sans-I/O core: what each call returns, and what it raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.sources import ERROR, FRAMES, Boom
+from translate import (
+    CodecError,
+    DecodeError,
+    Event,
+    Failure,
+    GrammarError,
+    LossError,
+    Options,
+    Report,
+    Sink,
+    ToolArgumentsError,
+    Translator,
+    TruncatedStream,
+    UpstreamFailure,
+    convert,
+)
+from translate.algebra.failures import failure_of
+from translate_codecs.events import Events, EventsEncoder
+
+SSE = list(convert(FRAMES, "gateway", "gateway-sse"))
+
+
+def translator(**options: Any) -> Translator:
+    return Translator("gateway-sse", "gateway", **options)
+
+
+def test_each_call_returns_all_that_is_sayable() -> None:
+    made = translator()
+    assert [made.feed(chunk) for chunk in SSE] == [[frame] for frame in FRAMES]
+    assert made.close() == []
+    whole = translator()
+    assert whole.feed(b"".join(SSE)) == FRAMES
+    assert whole.close() == []
+
+
+def test_what_the_end_makes_sayable() -> None:
+    made = translator()
+    assert made.feed(b"".join(SSE)[:-1]) == FRAMES[:-1]
+    assert made.close() == FRAMES[-1:]
+
+
+def test_after_close_nothing_is_read() -> None:
+    made = translator()
+    made.feed(b"".join(SSE))
+    assert made.close() == []
+    assert made.feed(SSE[0]) == []
+    assert made.close() == []
+
+
+def test_an_error_without_output_is_raised_at_once_and_again() -> None:
+    made = translator()
+    for chunk in (b"data: {\n\n", SSE[0], None, None):
+        with pytest.raises(DecodeError) as caught:
+            made.close() if chunk is None else made.feed(chunk)
+        assert caught.value is made.error
+
+
+def test_an_error_after_output_is_raised_by_the_next_calls() -> None:
+    made = translator()
+    assert made.feed(SSE[0] + b"data: {\n\n" + SSE[1]) == FRAMES[:1]
+    for chunk in (b"", SSE[1], None):
+        with pytest.raises(DecodeError, match="unit 1"):
+            made.close() if chunk is None else made.feed(chunk)
+
+
+def test_an_error_at_the_end() -> None:
+    made = translator()
+    made.feed(SSE[0])
+    for _ in range(2):
+        with pytest.raises(TruncatedStream, match="unit 1"):
+            made.close()
+    with pytest.raises(TruncatedStream):
+        made.feed(SSE[1])
+
+
+def test_units_after_the_terminal_one() -> None:
+    for errors in ("raise", "encode"):
+        made = translator(errors=errors)
+        assert made.feed(b"".join(SSE) + SSE[0]) == FRAMES
+        with pytest.raises(GrammarError, match="after the terminal one"):
+            made.feed(b"")
+
+
+def test_encoded_errors_end_the_output() -> None:
+    made = translator(errors="encode", loss="drop")
+    out = made.feed(SSE[0] + b"data: {\n\n" + SSE[1])
+    assert out[:1] == FRAMES[:1]
+    assert (out[1]["code"], out[1]["message"][:8]) == (502, "not JSON")
+    assert made.feed(SSE[1]) == []
+    assert made.close() == []
+    made = translator(errors="encode", loss="drop")
+    assert made.feed(SSE[0]) == FRAMES[:1]
+    assert [unit["message"][:35] for unit in made.close()] == ["the input ended without a terminal "]
+
+
+def test_a_failure_that_the_stream_reports() -> None:
+    data = SSE[0] + b"".join(convert([ERROR], "gateway", "gateway-sse", errors="encode"))
+    assert translator(errors="encode").feed(data)[1] == ERROR
+    made = Translator("gateway", "gateway")
+    with pytest.raises(UpstreamFailure, match="down") as caught:
+        made.feed(ERROR)
+    assert (caught.value.code, caught.value.message, caught.value.format) == (503, "down", "gateway")
+
+
+def test_an_error_of_the_source() -> None:
+    made = translator()
+    boom = Boom("x")
+    with pytest.raises(Boom) as caught:
+        made.fail(boom)
+    assert caught.value is boom
+    with pytest.raises(Boom):
+        made.feed(SSE[0])
+    encoding = translator(errors="encode", loss="drop")
+    encoding.feed(SSE[0])
+    assert encoding.fail(boom) == [{"success": False, "code": 502, "message": "the source failed: Boom"}]
+    assert encoding.feed(SSE[1]) == []
+
+
+def tool(raw: str) -> dict[str, Any]:
+    value = {"type": "tool", "value": {"id": "i", "name": "n", "arguments": raw}}
+    return {"success": True, "code": 200, "value": value}
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_an_error_of_the_encoder_names_its_unit_however_the_input_was_cut(chunked: bool) -> None:
+    units = [FRAMES[0], tool("{}"), tool("[1]"), tool("{}"), FRAMES[-1]]
+    data = b"".join(convert(units, "gateway", "gateway-sse"))
+    chunks = [data[i : i + 1] for i in range(len(data))] if chunked else [data]
+    report = Report()
+    with pytest.raises(ToolArgumentsError) as caught:
+        list(convert(chunks, "gateway-sse", "unievent", report=report))
+    assert caught.value.unit == 2
+    assert {finding.unit for finding in report.losses} <= {0, 1, 2}
+
+
+def test_a_loss_names_its_unit_however_the_input_was_cut() -> None:
+    item = {"type": "embedding.delta", "embedding": [1.0]}
+    unit = {"role": "assistant", "event_type": "delta", "content_items": [item]}
+    data = b"".join(convert([unit, unit, unit, unit], "unievent", "unievent-sse", errors="encode"))
+    for chunks in ([data], [data[i : i + 1] for i in range(len(data))]):
+        with pytest.raises(LossError) as caught:
+            list(convert(chunks, "unievent-sse", "gateway", loss="raise"))
+        assert caught.value.unit == 0
+        report = Report()
+        list(convert(chunks, "unievent-sse", "gateway", loss="drop", report=report, errors="encode"))
+        assert [finding.unit for finding in report.losses if finding.field == "append"] == [0, 1, 2, 3]
+
+
+def test_failures_that_errors_become() -> None:
+    assert failure_of(Boom("secret")).message == "the source failed: Boom"
+    told = failure_of(UpstreamFailure(429, "later", "Busy", {"a": 1}))
+    assert told == Failure(429, "later", "Busy", {"a": 1})
+    located = DecodeError("not JSON", expected="an object", excerpt="secret")
+    assert failure_of(located).message == "not JSON; expected an object"
+    error = ToolArgumentsError("what", name="n", id="i", raw="x" * 300, position=1)
+    failure = failure_of(error)
+    assert failure.kind == "ToolArgumentsError"
+    assert failure.details == {
+        "tool_name": "n",
+        "tool_call_id": "i",
+        "raw_arguments_length": 300,
+        "raw_arguments_preview": "x" * 200,
+    }
+
+
+class Speechless(EventsEncoder):
+    """An encoder that cannot say a failure."""
+
+    def handle(self, event: Event) -> None:
+        if isinstance(event, Failure):
+            raise CodecError("no words")
+        super().handle(event)
+
+
+def test_a_failure_that_cannot_be_encoded_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def encoder(self: Events, sink: Sink, options: Options) -> Speechless:
+        return Speechless(self, sink, options)
+
+    monkeypatch.setattr(Events, "encoder", encoder)
+    made = Translator("gateway", "events", errors="encode")
+    assert made.feed(FRAMES[0]) != []
+    with pytest.raises(CodecError, match="no words"):
+        made.fail(Boom("x"))
+    with pytest.raises(CodecError, match="no words"):
+        made.close()

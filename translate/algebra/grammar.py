@@ -1,0 +1,129 @@
+"""The grammar of the algebra: the one table that says which event may follow which.
+
+1. ``stream := (note | Start | part | Handover)* (Finish | Failure)``
+2. ``part := Open (Append | Annotate | note)* (Close | Handover | Failure)``
+3. ``note := Ping | Usage | Foreign``
+4. One part is open at a time. A ``Failure`` or ``Finish`` is always last.
+5. An ``Append`` grows the open part by data of the type its kind takes.
+
+A missing key is the error, and errors are sticky: after one the stream is over. Everything that checks events does
+it here: the output of every decoder, the input of every encoder, and the generator of test streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ..errors import CodecError, GrammarError
+from .events import (
+    GROWS,
+    NAMES,
+    Annotate,
+    Append,
+    Close,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    Handover,
+    Open,
+    Ping,
+    Start,
+    Usage,
+)
+
+BETWEEN: Final = "between parts"
+INSIDE: Final = "in a part"
+ENDED: Final = "ended"
+
+_NOTES: dict[str, dict[type[Event], str]] = {
+    state: {Ping: state, Usage: state, Foreign: state} for state in (BETWEEN, INSIDE)
+}
+
+TABLE: Final[dict[str, dict[type[Event], str]]] = {
+    BETWEEN: {
+        **_NOTES[BETWEEN],
+        Start: BETWEEN,
+        Open: INSIDE,
+        Handover: BETWEEN,
+        Finish: ENDED,
+        Failure: ENDED,
+    },
+    INSIDE: {
+        **_NOTES[INSIDE],
+        Append: INSIDE,
+        Annotate: INSIDE,
+        Close: BETWEEN,
+        Handover: BETWEEN,
+        Failure: ENDED,
+    },
+    ENDED: {},
+}
+"""State → event → next state."""
+
+
+class Grammar:
+    """Checks one stream of events.
+
+    Call :meth:`check` with the events in order, in as many calls as you like. ``state`` is one of the table's,
+    ``kind`` the open part's kind or the last one's, ``size`` the length of its data; what has none counts as one.
+    """
+
+    __slots__ = ("_codec", "_grows", "kind", "size", "state")
+
+    def __init__(self, codec: str | None = None) -> None:
+        """``codec``: the decoder whose output is checked, to be named by the error; none for a caller's own events."""
+        self.state: str = BETWEEN
+        self.kind: str = ""
+        self.size = 0
+        self._grows: type = str
+        self._codec = codec
+
+    def check(self, events: Iterable[Event]) -> None:
+        """Raises :class:`GrammarError` (:class:`CodecError` where a codec is named) at the first wrong event."""
+        state = self.state
+        for event in events:
+            cls = type(event)
+            following = TABLE[state].get(cls)
+            if following is None:
+                self.state = state
+                raise self._error(f"{NAMES.get(cls, cls.__name__)!r} may not stand {state}", self.expected())
+            state = following
+            if type(event) is Append:
+                if type(event.data) is not self._grows:
+                    self.state = state
+                    raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self._grows.__name__)
+                self.size += len(event.data) or 1
+            elif type(event) is Open:
+                self.kind = event.kind
+                if self.kind not in GROWS:
+                    raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
+                self._grows = GROWS[self.kind]
+                self.size = 0
+            else:
+                self.size += state == INSIDE
+        self.state = state
+
+    def allows(self, events: Iterable[Event]) -> None:
+        """As :meth:`check`, but the stream stays where it is."""
+        trial = Grammar(self._codec)
+        trial.state, trial.kind, trial._grows = self.state, self.kind, self._grows
+        trial.check(events)
+
+    @property
+    def grows_by_text(self) -> bool:
+        """Whether an ``Append`` of text may stand here."""
+        return self.state == INSIDE and self._grows is str
+
+    def expected(self) -> str:
+        """What may stand next, for a message."""
+        return ", ".join(NAMES[cls] for cls in TABLE[self.state]) or "nothing"
+
+    def _error(self, what: str, expected: str) -> GrammarError | CodecError:
+        if self._codec is None:
+            error: GrammarError | CodecError = GrammarError(what, expected=expected)
+        else:
+            error = CodecError(f"the codec {self._codec!r} broke the grammar of events: {what}", expected=expected)
+        error.state = self.state
+        return error

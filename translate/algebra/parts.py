@@ -1,0 +1,99 @@
+"""The data of parts: how it is counted, cut, joined and grown, and the parts that events add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .. import jsontext
+from .events import Append, Close, Data, Event, Handover, Open, State
+
+_FOLD = 1024
+@dataclass(slots=True)
+class Part:
+    """A part of an assembled message. ``states`` in the order they came; ``begun``: it has a fragment, if empty."""
+
+    head: Open
+    data: Data
+    states: list[State]
+    begun: bool
+
+
+def parts(events: Iterable[Event]) -> Iterator[Part | Event]:
+    """The parts that events add up to, each at its end, and in between the events that are of no part.
+
+    A part that a handover ended is one too, but for half a call.
+    """
+    head: Open | None = None
+    grown, states, begun = Growth(), list[State](), False
+    for event in events:
+        if type(event) is Open:
+            head, grown, states, begun = event, Growth(), [], False
+        elif type(event) is Append:
+            begun = True
+            grown.add(event.data)
+            if event.state is not None:
+                states.append(event.state)
+        elif type(event) in (Close, Handover) and head is not None:
+            if type(event) is Close or head.kind != "tool_call":
+                yield Part(head, grown.join(), states, begun or type(event) is Close)
+            head = None
+        else:
+            yield event
+
+
+def size(data: Data) -> int:
+    """The length of a fragment: UTF-16 code units of text, bytes, or elements."""
+    if isinstance(data, str) and not data.isascii():
+        return len(jsontext.units(data)) // 2
+    return len(data)
+
+
+class Pieces:
+    """Data to be cut, counted as :func:`size` counts: in time linear in the pieces, however many."""
+
+    __slots__ = ("_data", "_units", "size")
+
+    def __init__(self, data: Data) -> None:
+        self._units = jsontext.units(data) if isinstance(data, str) and not data.isascii() else None
+        self._data = data
+        self.size = len(data) if self._units is None else len(self._units) // 2
+
+    def cut(self, start: int, length: int) -> Data:
+        """A piece."""
+        if self._units is None:
+            return self._data[start : start + length]
+        return self._units[2 * start : 2 * (start + length)].decode("utf-16-le", "surrogatepass")
+
+
+def join(pieces: Sequence[Data]) -> Data:
+    """The data of a part, of the type its pieces have."""
+    first = pieces[0] if pieces else ""
+    if isinstance(first, str):
+        return "".join(pieces)  # type: ignore[arg-type]
+    if isinstance(first, bytes):
+        return b"".join(pieces)  # type: ignore[arg-type]
+    return [x for piece in pieces for x in piece]  # type: ignore[misc]
+
+
+class Growth:
+    """The data of a growing part. Small fragments are folded together from time to time, so that many cost little."""
+
+    __slots__ = ("_folded", "_recent")
+
+    def __init__(self) -> None:
+        self._folded: list[Data] = []
+        self._recent: list[Data] = []
+
+    def add(self, piece: Data) -> None:
+        """Grow by one fragment."""
+        self._recent.append(piece)
+        if len(self._recent) >= _FOLD:
+            self._folded.append(join(self._recent))
+            self._recent = []
+
+    def join(self) -> Data:
+        """All of it, of the type the fragments have; ``""`` where there were none."""
+        if self._recent:
+            self._folded, self._recent = [join([*self._folded, *self._recent])], []
+        return join(self._folded)

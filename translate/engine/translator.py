@@ -1,0 +1,352 @@
+"""The sans-I/O core: one stream of one format in, another format out."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ..algebra.events import PART_KINDS, Event, Failure, Model, Ping
+from ..algebra.failures import failure_of, reported
+from ..algebra.grammar import ENDED, Grammar
+from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report
+from ..codec import Options
+from ..errors import TranslateError, TruncatedStream, UpstreamFailure
+from ..limits import Limits
+from ..registry import resolve
+from ..shapes import Chunk
+from .forms import Run
+from .hot import Lane
+from .source import Source
+from .trace import Trace, Tracer
+from .writing import Writing
+
+ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
+"""Who answers: a :class:`Model`, a mapping of its fields, or its name."""
+
+
+def now() -> int:
+    """The default clock: milliseconds of Unix time."""
+    return time.time_ns() // 1_000_000
+
+
+def as_model(model: ModelOption | None) -> Model:
+    """The ``model`` option as a :class:`Model`: one, a mapping of its fields, or just its name."""
+    if model is None:
+        return Model()
+    if isinstance(model, str):
+        return Model(name=model)
+    return model if isinstance(model, Model) else Model(**model)
+
+
+def make_options(
+    model: ModelOption | None = None,
+    clock: Callable[[], int] | None = None,
+    strict: bool = True,
+    limits: Limits | None = None,
+    report: Report | None = None,
+) -> Options:
+    """The options of one conversion as codecs see them."""
+    return Options(as_model(model), clock or now, strict, limits or Limits(), report)
+
+
+class Machine(ABC):
+    """What the skins drive: one stream, in steps.
+
+    Each call returns the output that the input so far makes sayable. An error that is met after output was made is
+    kept and raised by the next call; it is raised by every call after that too.
+    """
+
+    def __init__(self, *, joined: bool) -> None:
+        self.joined = joined
+        """Whether the output is bytes, whose units may be joined."""
+        self.error: Exception | None = None
+        """The error that the next call raises."""
+        self.finished = False
+        """Whether nothing more is to be read."""
+        self.failure: Exception | None = None
+        """What the failure unit that ends the output stands for, under ``errors="encode"``."""
+
+    @abstractmethod
+    def _read(self, data: Any, out: list[Any]) -> None:
+        """Take one chunk; ``out`` gets the output, also where this raises."""
+
+    @abstractmethod
+    def _end(self, out: list[Any]) -> None:
+        """Take the end of input."""
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        """What becomes of an error: an error to raise, or ``None`` where the output says it."""
+        return error
+
+    def feed(self, data: Any) -> list[Any]:
+        """Read one chunk: bytes or text for byte formats, one unit for object formats."""
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            try:
+                self._read(data, out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
+
+    def close(self) -> list[Any]:
+        """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            self.finished = True
+            try:
+                self._end(out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
+
+    def fail(self, error: Exception) -> list[Any]:
+        """The source itself raised ``error``; after the end of the output, that is no one's concern."""
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            self._stop(error, out)
+        return out
+
+    def _stop(self, error: Exception, out: list[Any]) -> None:
+        self.finished = True
+        self.error = self._meet(error, out)
+        if self.error is not None and not out:
+            if isinstance(self.error, TranslateError):
+                raise self.error from None
+            # an error of the source, or of a codec, keeps its cause
+            raise self.error
+
+
+class Translator(Machine):
+    """Translates one stream, sans I/O.
+
+    Call :meth:`feed` with each chunk of input, in order, then :meth:`close` once. Both return units of the target,
+    ``bytes`` or objects: all that the input so far makes sayable. An error that is met after output was made is kept
+    and raised by the next call, and by every call after that.
+
+    ``errors="raise"``: a failure that the stream itself reports is raised as :class:`UpstreamFailure`, other errors
+    as they are. ``errors="encode"``: the output ends in the target's own failure unit instead, and what is fed after
+    that is not read. Units after the terminal one raise in both.
+    """
+
+    def __init__(
+        self,
+        src: str,
+        dst: str,
+        *,
+        model: ModelOption | None = None,
+        clock: Callable[[], int] | None = None,
+        loss: LossPolicy = "carry",
+        errors: ErrorPolicy = "raise",
+        strict: bool = True,
+        limits: Limits | None = None,
+        report: Report | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
+        _one_of("loss", loss, "carry", "drop", "raise")
+        _one_of("errors", errors, "raise", "encode")
+        options = make_options(model, clock, strict, limits, report)
+        codec, shape = resolve(src)
+        tracer = Tracer(trace) if trace is not None else None
+        self._writing = Writing(dst, options, loss, tracer)
+        target = self._writing.codec
+        if tracer is None:
+            self._encode_all = self._writing.encode_all
+            self._source = Source(codec, shape, src, options, self._encode, self._run)
+        else:
+            self._encode_all = self._writing.trace_all
+            self._source = Source(codec, shape, src, options, self._encode, opener=tracer.opener)
+        self._lane: Lane | None = None
+        if codec is target:
+            # at home nothing is filled in
+            options.model = Model()
+        self._format = src
+        self._options = options
+        self._raise_errors = errors == "raise"
+        super().__init__(joined=self._writing.joined)
+        if report is not None:
+            _predict(report, codec, self._writing.codec, loss)
+
+    def feed(self, data: Chunk) -> list[Any]:
+        """Read one chunk: bytes or text for byte formats, one unit for object formats."""
+        if self._lane is not None:
+            out = self._lane.take(data)
+            if out is not None:
+                return out
+            self._settle()
+        return super().feed(data)
+
+    def close(self) -> list[Any]:
+        """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
+        self._settle()
+        return super().close()
+
+    def fail(self, error: Exception) -> list[Any]:
+        """The source itself raised ``error``."""
+        self._settle()
+        return super().fail(error)
+
+    def ping(self) -> list[Any]:
+        """A keep-alive of the target, between any two units; nothing where its shape has none."""
+        if self._writing.ended:
+            return []
+        self._settle()
+        out: list[Any] = []
+        self._writing.sink.out = out
+        self._writing.encode_own(Ping())
+        return out
+
+    @property
+    def units(self) -> int:
+        """How many units of the source were read so far, one that raised included."""
+        return self._source.units + (self._lane.count if self._lane is not None else 0)
+
+    @property
+    def units_written(self) -> int:
+        """How many units of the target were written so far."""
+        lane = self._lane
+        return self._writing.sink.units + (lane.count if lane is not None and not lane.silent else 0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit of the target was said."""
+        return self._writing.ended
+
+    def _settle(self) -> None:
+        """Leave the lane: what went through it is told to those it passed by."""
+        lane, self._lane = self._lane, None
+        run = lane.settle() if lane is not None else None
+        if lane is not None and run is not None:
+            self._source.passed(run)
+            self._writing.passed(run, silent=lane.silent)
+
+    def _read(self, data: Chunk, out: list[Any]) -> None:
+        self._writing.sink.out = out
+        self._source.feed(data)
+
+    def _end(self, out: list[Any]) -> None:
+        self._writing.sink.out = out
+        self._source.close()
+
+    def _run(self, run: Run) -> None:
+        form = self._writing.run(run)
+        one = len(run.texts) == 1 and run.form is not None and self._source.at_boundary
+        if one and run.form and (form is not None or self._writing.holds):
+            # one unit a chunk: the next ones may well come so, too
+            self._lane = Lane(run.form, form, self._options.clock, self._source.room)
+
+    def _encode(self, events: Sequence[Event]) -> None:
+        self._encode_all(events, stop_at_failure=self._raise_errors)
+        last = events[-1] if events else None
+        if type(last) is Failure:
+            self.failure = reported(last)
+            self.failure.locate(format=self._format, unit=self._options.unit)
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        """Say an error in the target's own words, or have it raised."""
+        self._writing.sink.out = out
+        if not self._raise_errors and not self._writing.ended:
+            try:
+                self._writing.encode_own(failure_of(error))
+                self.failure = error
+                return None
+            except TranslateError as raised:
+                error = raised
+        if isinstance(error, TranslateError):
+            error.pending = list(self._writing.sink.pending)
+            of_source = isinstance(error, UpstreamFailure)
+            error.locate(format=self._format if of_source else self._writing.format, unit=max(self._options.unit, 0))
+        return error
+
+
+def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
+    """What a stream of ``src`` may hold that ``dst`` cannot say: known before the first unit."""
+    if src.name == dst.name:
+        return
+    content = frozenset({*PART_KINDS, "annotate", "state"})
+    carried = loss == "carry"
+    for word in sorted(src.says - dst.says):
+        reason = dst.partly.get(word, f"{dst.name} has no native form of {word!r}")
+        report.add("predicted", Finding(None, word, reason, word in content, carried))
+    for word, reason in src.only.items():
+        report.add("predicted", Finding(None, word, reason, False, carried))
+
+
+class EventReader(Machine):
+    """Input to events, checked: the first half of a translation by itself. Its output is events."""
+
+    def __init__(
+        self, src: str, *, strict: bool = True, limits: Limits | None = None, report: Report | None = None
+    ) -> None:
+        codec, shape = resolve(src)
+        options = make_options(strict=strict, limits=limits, report=report)
+        self._out: list[Any] = []
+        self._source = Source(codec, shape, src, options, self._collect, self._run)
+        super().__init__(joined=False)
+
+    def _run(self, run: Run) -> None:
+        self._out.extend(run.events())
+
+    def _collect(self, events: Sequence[Event]) -> None:
+        self._out.extend(events)
+
+    def _read(self, data: Chunk, out: list[Any]) -> None:
+        self._out = out
+        self._source.feed(data)
+
+    def _end(self, out: list[Any]) -> None:
+        self._out = out
+        self._source.close()
+
+
+class EventWriter(Machine):
+    """Events to output, checked: the second half of a translation by itself. Its input is events."""
+
+    def __init__(
+        self,
+        dst: str,
+        *,
+        model: ModelOption | None = None,
+        clock: Callable[[], int] | None = None,
+        loss: LossPolicy = "carry",
+        report: Report | None = None,
+    ) -> None:
+        options = make_options(model, clock, report=report)
+        _one_of("loss", loss, "carry", "drop", "raise")
+        self._writing = Writing(dst, options, loss)
+        self._grammar = Grammar()
+        self._options = options
+        super().__init__(joined=self._writing.joined)
+
+    def _read(self, data: Event, out: list[Any]) -> None:
+        self._writing.sink.out = out
+        self._options.unit += 1
+        try:
+            self._grammar.check((data,))
+            self._writing.encode(data)
+        except TranslateError as error:
+            error.locate(unit=self._options.unit)
+            raise
+
+    def _end(self, out: list[Any]) -> None:
+        if self._grammar.state != ENDED:
+            raise TruncatedStream("the events ended without a finish or a failure", expected=self._grammar.expected())
+
+    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
+        if isinstance(error, TranslateError):
+            error.pending = list(self._writing.sink.pending)
+            error.locate(format="events", state=self._grammar.state)
+        return error
+
+
+def _one_of(option: str, value: str, *allowed: str) -> None:
+    if value not in allowed:
+        raise ValueError(f"{option} is one of {', '.join(map(repr, allowed))}, not {value!r}")
