@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 
 from translate import Report, TranslateError, convert, jsontext
 from translate.codec import Decoder, Encoder
-from translate_codecs import gateway, unievent
+from translate_codecs.gateway import decoder as gd
+from translate_codecs.gateway import encoder as ge
+from translate_codecs.unievent import decoder as ud
+from translate_codecs.unievent import encoder as ue
 
 CODERS: tuple[type[Decoder] | type[Encoder], ...] = (
-    unievent.UniEventDecoder,
-    unievent.UniEventEncoder,
-    gateway.GatewayDecoder,
-    gateway.GatewayEncoder,
+    ud.UniEventDecoder,
+    ue.UniEventEncoder,
+    gd.GatewayDecoder,
+    ge.GatewayEncoder,
 )
 
 

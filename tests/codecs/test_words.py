@@ -26,8 +26,8 @@ from translate import (
 )
 from translate.algebra.events import ReasonWord
 from translate.engine.forms import NUMBER, TEXT
-from translate_codecs import gateway_units, unievent_units
-from translate_codecs.gateway_units import (
+from translate_codecs.gateway import words as gateway_units
+from translate_codecs.gateway.words import (
     arguments_of,
     error_envelope,
     guessed_issuer,
@@ -35,7 +35,8 @@ from translate_codecs.gateway_units import (
     same_finish,
     same_state,
 )
-from translate_codecs.unievent_units import close_enough, error_unit, parse_arguments, read_error
+from translate_codecs.unievent import words as unievent_units
+from translate_codecs.unievent.words import close_enough, error_unit, parse_arguments, read_error
 
 UNIEVENT, GATEWAY = codec("unievent"), codec("gateway")
 

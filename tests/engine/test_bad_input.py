@@ -39,7 +39,8 @@ from translate import (
     TruncatedStream,
     check,
 )
-from translate_codecs import gateway, unievent
+from translate_codecs.gateway import words as gateway
+from translate_codecs.unievent import words as unievent
 
 SHAPE = ["", "-jsonl", "-sse"]
 OTHER = {"gateway": "unievent", "unievent": "gateway"}

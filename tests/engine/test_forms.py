@@ -10,7 +10,8 @@ import pytest
 from translate import Append, Close, State
 from translate.engine.forms import SYNTHETIC, Mark, Run, carrying, form_of, forms_of, gather, is_plain
 from translate.shapes import lines, sse
-from translate_codecs import gateway_units, unievent_units
+from translate_codecs.gateway import words as gateway_units
+from translate_codecs.unievent import words as unievent_units
 
 GATEWAY, UNIEVENT = gateway_units.HOT["content"], unievent_units.HOT["text"]
 AT: Mark = ("unievent", "at")

@@ -25,7 +25,8 @@ from tests.hot_streams import (
 from translate import Append, Close, Event, Finish, Limits, Open, Start, convert, encode
 from translate.engine import forms, hot, translator
 from translate.shapes import Cursor, lines, sse
-from translate_codecs import gateway_units, unievent_units
+from translate_codecs.gateway import words as gateway_units
+from translate_codecs.unievent import words as unievent_units
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TARGETS = [

@@ -27,7 +27,7 @@ from translate import Limits
 from translate.engine.forms import SYNTHETIC, Form, Mark, Run, form_of
 from translate.engine.hot import LANE, WINDOW, HotReader, HotWriter, Lane
 from translate.shapes import Cursor, lines
-from translate_codecs import gateway_units
+from translate_codecs.gateway import words as gateway_units
 
 # ---- reading -------------------------------------------------------------------------------------------
 

@@ -24,10 +24,10 @@ from .trial import Code, tried
 ROOT = Path(__file__).resolve().parents[2]
 CODECS = "codecs/translate_codecs"
 MODULES = (
-    *(f"translate/{name}.py" for name in ("carry", "carry_reader", "grammar")),
-    *(f"{CODECS}/{name}.py" for name in ("gateway", "gateway_units", "unievent", "unievent_units")),
+    *(f"translate/{name}.py" for name in ("carry/making", "carry/reading", "algebra/grammar")),
+    *(f"{CODECS}/{name}/{part}.py" for name in ("gateway", "unievent") for part in ("decoder", "encoder", "words")),
     *(f"translate/shapes/{name}.py" for name in ("__init__", "lines", "array", "objects", "sse")),
-    *("translate/engine/forms.py", "translate/engine/hot.py", f"{CODECS}/events.py"),
+    *("translate/engine/forms.py", "translate/engine/hot.py", f"{CODECS}/events/__init__.py"),
 )
 LEFT_OUT = ("test_benchmarks", "test_corpus", "test_layout", "test_readme", "test_cli", "test_plugin")
 """Tests of processes, packages and time."""

@@ -76,8 +76,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 DEPENDENT = {
-    "translate_codecs.gateway_units": "translate_codecs.gateway",
-    "translate_codecs.unievent_units": "translate_codecs.unievent",
+    "translate_codecs.gateway.words": "translate_codecs.gateway.decoder",
+    "translate_codecs.unievent.words": "translate_codecs.unievent.decoder",
 }
 """Modules that make tables of another's on import."""
 SIMPLE = (str, bytes, int, float, type(None))

@@ -19,8 +19,8 @@ TABLES: dict[str, Table] = {
     "algebra": {
         state: {NAMES[event]: after for event, after in row.items()} for state, row in grammar.TABLE.items()
     },
-    "gateway": gateway.STATES,
-    "unievent": unievent.STATES,
+    "gateway": gateway.words.STATES,
+    "unievent": unievent.words.STATES,
 }
 GRAMMARS = {
     "algebra": grammar_of(grammar.__doc__),

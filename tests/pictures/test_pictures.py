@@ -101,7 +101,7 @@ def test_the_documents_have_the_grammar_of_the_code(name: str) -> None:
 
 
 def test_the_algebra_says_its_grammar_once_more_in_its_events() -> None:
-    from translate import events as algebra
+    from translate.algebra import events as algebra
 
     assert grammar_of(algebra.__doc__) == GRAMMARS["algebra"]
 

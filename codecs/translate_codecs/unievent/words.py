@@ -25,6 +25,16 @@ FIELD: Final[dict[str, str]] = {
 }
 """Kind of item → the field that its fragments grow."""
 
+BETWEEN: Final = "between groups"
+GROUP: Final = "in a group"
+ENDED: Final = "ended"
+STATES: Final[dict[str, dict[str, str]]] = {
+    BETWEEN: {"delta": GROUP, "stop": ENDED, "error": ENDED},
+    GROUP: {"delta": GROUP, "done": BETWEEN, "error": ENDED},
+    ENDED: {},
+}
+"""State → what may come → next state. The encoder moves through the same table, from the other side."""
+
 _BAD_REQUEST = ("UnsupportedParameterError", "UnsupportedOperationError")
 
 

@@ -6,7 +6,18 @@ from dataclasses import fields
 from typing import Any, Final
 
 from translate import jsontext
-from translate.algebra.events import Append, Failure, Finish, JsonObject, Model, Open, Reason, State, TokenCounts
+from translate.algebra.events import (
+    Append,
+    Failure,
+    Finish,
+    JsonObject,
+    Model,
+    Open,
+    PartKind,
+    Reason,
+    State,
+    TokenCounts,
+)
 from translate.algebra.reading import member, optional, reason_word
 from translate.engine.forms import TEXT, Hot
 
@@ -17,6 +28,31 @@ WORD: Final[dict[str, str]] = {"text": "content", "refusal": "content", "thinkin
 """Kind of part → the word its frames are named with."""
 _REASONS: Final[dict[str, str]] = {"stop": "stop", "length": "length", "tool_call": "toolCall"}
 MODEL: Final = tuple(f.name for f in fields(Model))
+
+OPENING: Final = "before streamStart"
+BETWEEN: Final = "between runs"
+THINKING: Final = "in a thinking run"
+CONTENT: Final = "in a content run"
+ENDED: Final = "ended"
+STATES: Final[dict[str, dict[str, str]]] = {
+    OPENING: {"streamStart": BETWEEN, "error": ENDED},
+    BETWEEN: {
+        "streamStart": BETWEEN,
+        "thinkingStart": THINKING,
+        "contentStart": CONTENT,
+        "tool": BETWEEN,
+        "streamError": BETWEEN,
+        "stop": ENDED,
+        "error": ENDED,
+    },
+    THINKING: {"thinking": THINKING, "thinkingEnd": BETWEEN, "streamError": BETWEEN, "error": ENDED},
+    CONTENT: {"content": CONTENT, "contentEnd": BETWEEN, "streamError": BETWEEN, "error": ENDED},
+    ENDED: {},
+}
+"""State → frame → next state. The encoder moves through the same table, from the other side."""
+
+RUN: Final[dict[str, PartKind]] = {THINKING: "thinking", CONTENT: "text"}
+
 
 
 def envelope(value: JsonObject) -> JsonObject:

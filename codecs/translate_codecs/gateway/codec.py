@@ -1,0 +1,106 @@
+"""Gateway: what the engine must know of the format."""
+
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from pydantic import BaseModel
+
+from translate.algebra.events import (
+    Append,
+    Event,
+    Failure,
+    Finish,
+    Handover,
+    JsonObject,
+    Model,
+    Open,
+    Start,
+)
+from translate.algebra.parts import Part, parts
+from translate.codec import Codec, Options, Sink
+from translate.shapes import Shape
+from translate.shapes.lines import Lines
+from translate.shapes.objects import Objects
+from translate.shapes.sse import Sse
+
+from . import models
+from .decoder import GatewayDecoder
+from .encoder import GatewayEncoder
+from .words import (
+    MODEL,
+    NAME,
+    UNKNOWN,
+    assembled,
+    error_envelope,
+    guessed_issuer,
+    said_open,
+    same_data,
+    same_finish,
+    same_state,
+    state_data,
+)
+
+
+class Gateway(Codec):
+    """The codec of the gateway's frames."""
+
+    name: ClassVar[str] = NAME
+    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
+    says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
+    partly: ClassVar[Mapping[str, str]] = {"state": "gateway has native words for the state of thinking runs only"}
+    only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
+
+    def decoder(self, options: Options) -> GatewayDecoder:
+        return GatewayDecoder(options)
+
+    def encoder(self, sink: Sink, options: Options) -> GatewayEncoder:
+        return GatewayEncoder(self, sink, options)
+
+    def is_terminal(self, unit: JsonObject) -> bool:
+        value = unit.get("value")
+        return unit.get("success") is False or (isinstance(value, dict) and value.get("type") == "stop")
+
+    def kind(self, unit: JsonObject) -> str:
+        value = unit.get("value")
+        kind = value.get("type") if isinstance(value, dict) else None
+        return kind if isinstance(kind, str) else "error" if unit.get("success") is False else ""
+
+    def sayable(self, event: Event) -> bool:
+        if type(event) is Open and event.kind == "tool_call":
+            return event.id is not None and event.name is not None
+        return super().sayable(event)
+
+    def agrees(self, said: Event, meant: Event) -> bool:
+        if type(said) is Open and type(meant) is Open:
+            return said_open(meant) == said_open(said) and said.kind == said_open(said).kind
+        if type(said) is Append and type(meant) is Append:
+            return same_data(said, meant) and same_state(said.state, meant.state)
+        if type(said) is Finish and type(meant) is Finish:
+            return same_finish(said, meant)
+        if type(said) is Failure and type(meant) is Failure:
+            return said.message == meant.message and error_envelope(said)["code"] == error_envelope(meant)["code"]
+        if isinstance(said, (Start, Handover)) and isinstance(meant, (Start, Handover)):
+            pairs = [(getattr(said.model, name), getattr(meant.model, name)) for name in MODEL]
+            return all(not theirs or (ours or UNKNOWN) == theirs for ours, theirs in pairs)
+        return said == meant
+
+    def assemble(self, events: Iterable[Event]) -> list[JsonObject]:
+        """The ``messages`` that the unary route would have returned: ``thinking``, ``content``, ``toolCall``."""
+        messages: list[JsonObject] = []
+        model = Model()
+        for part in parts(events):
+            if isinstance(part, Part):
+                data: JsonObject = {}
+                for state in part.states:
+                    data |= state_data(state, guessed_issuer(model)) or {}
+                if self.sayable(part.head):
+                    messages.append(assembled(part.head, part.data, data))
+            elif type(part) is Start:
+                model = part.model
+        return messages
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        return models.MODELS

@@ -1,0 +1,109 @@
+"""UniEvent: what the engine must know of the format."""
+
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from pydantic import BaseModel
+
+from translate import jsontext
+from translate.algebra.events import (
+    Append,
+    Event,
+    Failure,
+    Finish,
+    JsonObject,
+    Open,
+)
+from translate.algebra.parts import Part, parts
+from translate.codec import Codec, Options, Sink
+from translate.errors import GrammarError
+from translate.shapes import Shape
+from translate.shapes.lines import Lines
+from translate.shapes.objects import Objects
+from translate.shapes.sse import Sse
+
+from . import models
+from .decoder import UniEventDecoder
+from .encoder import UniEventEncoder
+from .words import (
+    DONE,
+    FIELD,
+    NAME,
+    assembled,
+    error_unit,
+    read_stop,
+    said_open,
+    stop_event,
+)
+
+LATEST: Final = 1e15
+"""Milliseconds that no time stamp reaches."""
+
+
+class UniEvent(Codec):
+    """The codec of UniEvent."""
+
+    name: ClassVar[str] = NAME
+    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(DONE), "jsonl": Lines(), "sse": Sse(DONE)}
+    says = frozenset({*FIELD, "refusal", "state", "finish", "failure"})
+    only: ClassVar[Mapping[str, str]] = {"created_at": "time stamps of single events"}
+
+    def decoder(self, options: Options) -> UniEventDecoder:
+        return UniEventDecoder(options)
+
+    def encoder(self, sink: Sink, options: Options) -> UniEventEncoder:
+        return UniEventEncoder(self, sink, options)
+
+    def is_terminal(self, unit: JsonObject) -> bool:
+        return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
+
+    def kind(self, unit: JsonObject) -> str:
+        items = unit.get("content_items")
+        item = items[0] if isinstance(items, list) and items else None
+        kind = item.get("type") if isinstance(item, dict) else unit.get("event_type", "error")
+        return kind if isinstance(kind, str) else ""
+
+    def time(self, unit: JsonObject) -> int | float | None:
+        at = unit.get("created_at")
+        known = isinstance(at, (int, float)) and not isinstance(at, bool) and -LATEST < at < LATEST
+        return at if known else None
+
+    def sayable(self, event: Event) -> bool:
+        if type(event) is Open and event.kind == "tool_call":
+            return bool(event.name and event.id)
+        return super().sayable(event)
+
+    def agrees(self, said: Event, meant: Event) -> bool:
+        if type(said) is Open and type(meant) is Open:
+            return said == replace(said_open(meant), residue=said.residue)
+        if type(said) is Append and type(meant) is Append:
+            values = [e.state.values if e.state else None for e in (said, meant)]
+            return jsontext.same(said.data, meant.data) and jsontext.same(*values)
+        if type(said) is Finish and type(meant) is Finish:
+            # an unknown total beside a known part of it is read as that part
+            return jsontext.same(stop_event(said), stop_event(read_stop(stop_event(meant))))
+        if type(said) is Failure and type(meant) is Failure:
+            return jsontext.same(error_unit(said, at_home=True), error_unit(meant, at_home=False)) or said == meant
+        return said == meant
+
+    def assemble(self, events: Iterable[Event]) -> JsonObject:
+        """A UniMessage: the ``.done`` items, with the usage and finish reason of the stop event."""
+        items: list[JsonObject] = []
+        for part in parts(events):
+            if isinstance(part, Part):
+                # one state is all that an item can say, and a group that broke before its first fragment says nothing
+                state = next((state.values for state in part.states if state.values), None)
+                if self.sayable(part.head) and part.begun:
+                    items.append(assembled(part.head, part.data, state))
+            elif type(part) is Finish:
+                stop = stop_event(part)
+                ends = {key: stop[key] for key in ("usage_metadata", "finish_reason")}
+                return {"role": "assistant", "content_items": items, **ends}
+        raise GrammarError("the events have no finish", expected="finish")
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        return models.MODELS
