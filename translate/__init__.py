@@ -22,7 +22,7 @@ from .algebra.events import (
 )
 from .api import assemble, check, convert, decode, encode
 from .carry.losses import Finding, Report
-from .codec import Codec, Decoder, Encoder, Options, Sink
+from .codec import Codec, Decoder, Encoder, Mended, Options, Said, Written
 from .engine.trace import Trace
 from .engine.translator import Translator
 from .errors import (
@@ -65,13 +65,14 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "LossError",
+    "Mended",
     "Model",
     "Open",
     "Options",
     "Ping",
     "Reason",
     "Report",
-    "Sink",
+    "Said",
     "Start",
     "State",
     "StreamStopped",
@@ -85,6 +86,7 @@ __all__ = [
     "UnknownFormat",
     "UpstreamFailure",
     "Usage",
+    "Written",
     "assemble",
     "check",
     "codec",

@@ -1,41 +1,32 @@
-"""What a codec is: a decoder and an encoder of one format, and what the engine must know of it.
+"""What a codec is: one description of a format that both predicts and reads it, and what the engine must know of it.
 
-A codec's author writes how a unit is read and written *natively*. The engine does the rest: bytes and units, the
-carry, losses, reports, errors with their place, limits. ``translate.testing`` holds a codec to this contract.
+A codec's author writes how units are read (:class:`Decoder`) and which unit is to be expected for events
+(:class:`Encoder`, which is a decoder too). The engine keeps one at each end of a translation, and moves both on with
+what really stands there. It does the rest: bytes, what differs from the expected (the residue), the carry, losses,
+reports, errors with their place, limits. ``translate.testing`` holds a codec to this contract.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
-from .algebra.events import (
-    Append,
-    Event,
-    Foreign,
-    Handover,
-    JsonObject,
-    Model,
-    Open,
-    Ping,
-    Start,
-    bare,
-    is_synthetic,
-    made_up_by_another,
-)
-from .carry import patches as patch
+from .algebra.events import Event, Handover, JsonObject, Model, Open, Start, is_synthetic
 from .carry.losses import Finding, Report
-from .carry.making import same_event
 from .errors import CarryError, CodecError, TranslateError
 from .limits import Limits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from .engine.forms import Hot
     from .shapes import Shape
+
+TEXT: Final = "\x00text"
+"""In the unit of a :class:`Hot`: where the text stands."""
+NUMBER: Final = 0x7E57_0000_7E57
+"""In the unit of a :class:`Hot`: where the number stands."""
 
 
 @dataclass(slots=True)
@@ -43,7 +34,7 @@ class Options:
     """What a conversion was asked for, as codecs see it.
 
     ``model``: who answers, for targets that name it where the source does not. ``clock``: milliseconds of Unix time,
-    for targets that stamp. ``objects``: the units are Python objects, not bytes.
+    for targets that stamp. ``objects``: the units written are Python objects, not bytes.
     """
 
     model: Model
@@ -66,47 +57,76 @@ class Options:
             self.report.add("repairs", Finding(self.unit, name, reason))
 
 
-class Sink(Protocol):
-    """Where an encoder puts its units. The engine's: see :class:`translate.engine.sink.UnitSink`."""
+@dataclass(frozen=True, eq=False)
+class Hot:
+    """The unit that a plain fragment of the open part comes as, with holes: text that grows it, and nothing else.
 
-    def put(
-        self,
-        unit: JsonObject | None,
-        name: str | None,
-        said: Sequence[Event],
-        meant: Sequence[Event],
-        *,
-        made_up: bool = False,
-        later: Iterable[str] = (),
-    ) -> None:
-        """One unit.
+    ``unit``: the canonical unit, with :data:`TEXT` for the text and, where it is stamped, :data:`NUMBER`. ``name``: its
+    SSE event name. ``codec`` and ``stamp``: the residue that holds the number, ``{codec: {stamp: n}}``.
+    """
 
-        ``unit``: the native unit, ``None`` where the format has no words for what is meant. ``name``: its event name
-        on SSE. ``said``: the events that the codec's decoder makes of ``unit`` alone, without residues. ``meant``:
-        the events it stands for, with theirs; the unit itself says the codec's own residue of the first. ``made_up``:
-        what the codec added to the unit comes from no one. ``later``: members that are said natively further on.
-        """
+    unit: JsonObject
+    codec: str
+    name: str | None = None
+    stamp: str | None = None
 
-    def native(self, unit: JsonObject, name: str | None = None) -> None:
-        """One unit that says all that is meant, residues included."""
 
-    def ping(self) -> None:
-        """A keep-alive, where the shape has one."""
+class Mended(NamedTuple):
+    """The one obvious reading of a unit that strict mode refuses.
 
-    def end(self) -> None:
-        """After the terminal unit: the end marker, where the format has one."""
+    ``field`` and ``reason``: what was wrong, for the report. ``unit`` and ``name``: to be read in its place. ``ahead``:
+    events that were missing before it.
+    """
+
+    field: str
+    reason: str
+    unit: JsonObject
+    name: str | None
+    ahead: Sequence[Event] = ()
+
+
+class Written(NamedTuple):
+    """One unit to be written, or what the format has no words for.
+
+    ``unit``: the native unit, ``None`` where what is ``meant`` has no words. ``meant``: the events it stands for, at
+    least one; the unit itself says the codec's own residue of the first. ``name``: its event name on SSE. ``made_up``:
+    what the codec added to the unit comes from no one. ``later``: members that are said natively further on.
+    ``guess``: what was assumed, field and reason.
+    """
+
+    unit: JsonObject | None
+    meant: Sequence[Event]
+    name: str | None = None
+    made_up: bool = False
+    later: Collection[str] = ()
+    guess: tuple[str, str] | None = None
+
+
+class Said(NamedTuple):
+    """A unit that says exactly one event, residues apart: see :meth:`Encoder.say`."""
+
+    unit: JsonObject
+    name: str | None = None
+    made_up: bool = False
+
+
+Pieces: TypeAlias = "Sequence[Written] | None"
+"""What is to be written; ``None``: nothing yet, more is to come."""
 
 
 class Decoder(ABC):
-    """Reads the units of one stream.
+    """Reads one stream: what its units say, and what must be known of it so far.
 
-    The engine calls :meth:`decode` once a unit, in order, and :meth:`meant` after each, with what the unit's carry
-    made of its events. A raised error ends the stream; what was returned before it is delivered.
+    For each unit the engine calls :meth:`read`, then :meth:`take`; or :meth:`plain`, which is both for usual units.
+    All that is known comes by :meth:`take` (and :meth:`grow`), whoever read or wrote the unit: so both ends of a
+    translation know the same.
     """
 
     options: Options
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, codec: Codec, options: Options) -> None:
+        self.codec = codec
+        self.name = codec.name
         self.options = options
 
     @property
@@ -115,16 +135,41 @@ class Decoder(ABC):
         """What the grammar is in, for errors."""
 
     @abstractmethod
-    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
-        """The events that ``unit`` says by itself, at least one. Everything that can be said now is.
+    def read(self, unit: JsonObject, name: str | None) -> list[Event]:
+        """The events that ``unit`` says here by itself, without residues; none where it only repeats or waits.
 
-        ``name`` is the SSE event name, ``None`` where there is none. What only this codec can say of the unit is its
-        residue of the first event. Must not change or keep ``unit``. Raises :class:`DecodeError` or
-        :class:`GrammarError`.
+        ``name`` is the SSE event name, ``None`` where there is none. Pure: changes nothing, neither here nor in
+        ``unit``. Raises :class:`DecodeError` or :class:`GrammarError`, in strict and in lenient mode.
         """
 
-    def close(self) -> list[Event]:
-        """The input ended. What was waiting for more of it; a terminal event only where the format ends so."""
+    @abstractmethod
+    def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        """Go on behind a unit that stands for ``meant``; without a unit, behind events that only a carry says.
+
+        Called with what :meth:`read` took, or with what the encoder wrote. Raises nothing, and keeps no part of
+        ``unit`` that can change.
+        """
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        """The short way for usual units: as :meth:`read` and :meth:`take`, the residue of the first event in place.
+
+        ``None``, before anything was changed, for whatever is in any way unusual. The test kit holds it to the long
+        way. It is used only where the class that defines :meth:`read` defines it too.
+        """
+        return None
+
+    def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
+        """In lenient mode: the one obvious reading of a unit that :meth:`read` refused with ``error``, if it has one.
+
+        It is read again, and mended again where it must be.
+        """
+        return None
+
+    def close(self, *, marked: bool) -> list[Event]:
+        """The input ended: at its end marker (``marked``) or without one. What was waiting for more of it.
+
+        A terminal event only where the format ends so.
+        """
         return []
 
     def hot(self) -> Hot | None:
@@ -132,54 +177,64 @@ class Decoder(ABC):
         return None
 
     def grow(self, text: str) -> None:
-        """Told of the text of hot units that were read in place of :meth:`decode`."""
-
-    def meant(self, events: Sequence[Event]) -> None:
-        """Told of the events a unit turned out to mean, where a carry had a say."""
+        """Go on behind hot units that held ``text``."""
 
 
-class Encoder(ABC):
-    """Writes the units of one stream: the engine calls :meth:`encode` once an event, in the order of the grammar."""
-
-    name: str
-
-    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
-        self.codec = codec
-        self.name = codec.name
-        self.sink = sink
-        self.options = options
-
-    def encode(self, event: Event) -> None:
-        """Put all the units that ``event`` makes sayable. No event is held longer than its part is open."""
-        if type(event) is not Start or not made_up_by_another(event, self.name):
-            self.handle(event)
-
-    def hot(self) -> Hot | None:
-        """The unit that a plain fragment of the open part is written as, where it may be written by its holes alone."""
-        return None
-
-    def grow(self, text: str) -> None:
-        """Told of the text of plain fragments that were written in place of :meth:`encode`."""
-
-    def ping(self, event: Ping) -> None:
-        """A keep-alive: what the shape has for one, if anything."""
-        self.sink.ping()
-
-    @property
-    def holds(self) -> bool:
-        """Whether a plain fragment of the open part is only kept for later: nothing is put, and nothing can fail."""
-        return False
-
-    def hold(self, fragments: list[Append]) -> None:
-        """Keep plain fragments in place of :meth:`encode`, where it :attr:`holds` them."""
+class Encoder(Decoder):
+    """Predicts one stream: which unit is expected for events. It reads what it writes, and so knows what that says."""
 
     @abstractmethod
-    def handle(self, event: Event) -> None:
-        """One event of the grammar."""
+    def write(self, events: Sequence[Event]) -> Pieces:
+        """The units of ``events``: those that were not written yet, in order, the last of them new.
 
-    def carried(self, *meant: Event, later: Iterable[str] = ()) -> None:
-        """Put what the format has no words for; ``later``: members that are said natively further on."""
-        self.sink.put(None, None, (), meant, later=later)
+        All events are meant by what is returned, each once and in order; ``None``: they wait, and come again with the
+        next one. No event waits longer than its part is open. Pure. Raises :class:`ToolArgumentsError`.
+        """
+
+    def ahead(self, event: Event) -> Sequence[Written]:
+        """What the format demands before ``event``, and nobody said: units that mean synthetic events."""
+        return ()
+
+    def whole(self, events: Sequence[Event]) -> JsonObject | None:
+        """The one unit that is expected for events that came as one unit; ``None`` where none can be told."""
+        pieces = self.write(events)
+        units = [piece.unit for piece in pieces if piece.unit is not None] if pieces is not None else []
+        return units[0] if len(units) == 1 else None
+
+    def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
+        """The unit that :meth:`whole` predicts where ``unit`` stands, which says ``said``.
+
+        A place to bring what is equal by the format's rules to one form.
+        """
+        return self.whole(said)
+
+    def mark(self, unit: JsonObject) -> JsonObject | None:
+        """What the residue of a unit that was read holds, but for how it differs from the expected one.
+
+        ``None``: there is no residue where it does not differ.
+        """
+        return None
+
+    def say(self, event: Event) -> Said | None:
+        """The short way for a usual event, where nothing waits: as :meth:`write` and :meth:`take`.
+
+        The unit says exactly the event, but for residues: its own codec's as the unit has it, the others are carried.
+        ``None``, before anything was changed, for all else. Held to the long way as :meth:`plain` is.
+        """
+        return None
+
+    def holds(self, waiting: Sequence[Event]) -> bool:
+        """Whether a plain fragment would only be added to the events ``waiting``."""
+        return False
+
+    def fault(self, what: str) -> None:
+        """Something in a residue of this codec, which comes by a carry, is wrong.
+
+        An error in strict mode; in lenient mode it is reported, and to be left out.
+        """
+        if self.options.strict:
+            raise CarryError(what)
+        self.options.repair("carry", f"left out: {what}")
 
     def residue(self, event: Event) -> JsonObject | None:
         """This codec's own residue of ``event``."""
@@ -189,73 +244,16 @@ class Encoder(ABC):
         """Whether ``event`` came from this codec, by a unit that someone really said."""
         return self.residue(event) is not None and not is_synthetic(event, self.name)
 
-    @abstractmethod
-    def reread(self, unit: JsonObject) -> list[Event]:
-        """What this codec's decoder makes of a unit that is about to be put here, in strict mode."""
-
-    def restore(self, unit: JsonObject, said: list[Event], meant: Sequence[Event]) -> tuple[JsonObject, list[Event]]:
-        """The unit as it once was, by the ``patch`` in the residue of the first event meant, and what it says then.
-
-        A residue comes from a carry, and a carry may not contradict: where the patched unit says other content, or
-        the patch does not fit, strict mode raises :class:`CarryError`, lenient mode leaves the unit as it is.
-        """
-        residue = self.residue(meant[0])
-        if residue is None or "patch" not in residue:
-            return unit, said
-        try:
-            restored = patch.apply(unit, residue["patch"])
-            if isinstance(restored, dict) and not isinstance(restored.get("carry"), dict):
-                found = self._says(restored, said, meant)
-                if found is not None:
-                    return restored, found
-            what = "it makes a unit that says something else"
-        except patch.PatchError as error:
-            what = str(error)
-        self.fault(f"the residue of {self.name!r} does not fit its unit: {what}")
-        return unit, said
-
-    def _says(self, unit: JsonObject, said: list[Event], meant: Sequence[Event]) -> list[Event] | None:
-        """What a patched unit says, or ``None`` where that is not what is meant."""
-        try:
-            found = [bare(event) for event in self.reread(unit)]
-        except TranslateError:
-            return None
-        if len(found) != len(said):
-            return None
-        for i, (now, before) in enumerate(zip(found, said, strict=True)):
-            if type(now) is not type(before):
-                return None
-            if not same_event(now, before) and not (
-                len(said) == len(meant) and type(now) is type(meant[i]) and self.codec.agrees(now, bare(meant[i]))
-            ):
-                return None
-        return found
-
-    def foreign(self, event: Foreign, name: str | None) -> None:
-        """Put a unit of this codec's own that has no meaning in the algebra."""
-        try:
-            found = self.reread(event.unit)
-        except TranslateError:
-            found = []
-        if [type(e) for e in found] != [Foreign] or isinstance(event.unit.get("carry"), dict):
-            self.fault("a foreign unit that has a meaning in its own format")
-            return
-        self.sink.put(event.unit, name, [Foreign(self.name, event.unit)], [event])
-
-    def fault(self, what: str) -> None:
-        """Something that came by a carry is wrong: an error in strict mode, left out and reported otherwise."""
-        if self.options.strict:
-            raise CarryError(what)
-        self.options.repair("carry", f"left out: {what}")
-
 
 class Codec(ABC):
-    """One grammar in its shapes: a factory of decoders and encoders, itself without state.
+    """One grammar in its shapes: a factory of encoders, itself without state.
 
     Class attributes: ``name`` names the codec for ever, in residues too. ``shapes``: the formats, by what follows the
     name (``""``: objects, ``"jsonl"``, ``"sse"``, …), made of :mod:`translate.shapes`. ``says``: the names
     of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
-    what no other codec says, by name; both are for predictions and documentation.
+    what no other codec says, by name; both are for predictions and documentation. ``leaves_out``: names of events that
+    no unit of the format ever says, so that a carry may: ``close``, ``finish``, ``start``. ``complete``: a unit says
+    all that is meant, residues included, so that there is no carry.
     """
 
     name: ClassVar[str]
@@ -263,14 +261,12 @@ class Codec(ABC):
     says: ClassVar[frozenset[str]]
     partly: ClassVar[Mapping[str, str]] = {}
     only: ClassVar[Mapping[str, str]] = {}
+    leaves_out: ClassVar[frozenset[str]] = frozenset()
+    complete: ClassVar[bool] = False
 
     @abstractmethod
-    def decoder(self, options: Options) -> Decoder:
-        """A decoder for one stream."""
-
-    @abstractmethod
-    def encoder(self, sink: Sink, options: Options) -> Encoder:
-        """An encoder for one stream."""
+    def encoder(self, options: Options) -> Encoder:
+        """What knows one stream, at either end."""
 
     def is_terminal(self, unit: JsonObject) -> bool:
         """Whether a unit ends a stream wherever it stands: in a log, the next stream begins after it.

@@ -351,5 +351,26 @@ def check_value(value: Any, nesting: int = NESTING) -> None:
             raise DecodeError(f"a value of type {type(top).__name__} has no JSON form")
 
 
+def copied(value: Any) -> Any:
+    """A copy of a JSON value that shares nothing that can change with it."""
+    if type(value) is not dict and type(value) is not list:
+        return value
+    out: Any = {} if type(value) is dict else []
+    stack: list[tuple[Any, Any]] = [(value, out)]
+    while stack:
+        source, copy = stack.pop()
+        pairs = source.items() if type(source) is dict else enumerate(source)
+        for key, item in pairs:
+            made = item
+            if isinstance(item, (dict, list)):
+                made = {} if isinstance(item, dict) else []
+                stack.append((item, made))
+            if type(copy) is dict:
+                copy[key] = made
+            else:
+                copy.append(made)
+    return out
+
+
 def _string(text: str) -> str:
     return _CONTROL.sub(lambda m: f"\\u{ord(m[0]):04x}", encode_basestring(whole(text)))

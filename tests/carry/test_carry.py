@@ -28,7 +28,8 @@ from translate import (
 )
 from translate.algebra.events import bare
 from translate.algebra.parts import Pieces, join, size
-from translate.carry.making import compose, same_event
+from translate.carry.making import compose
+from translate.algebra.json_form import same_event
 
 GATEWAY = codec("gateway")
 S, T = State("x", {"k": 1}), State("x", {"k": 2})
@@ -99,7 +100,7 @@ def test_an_event_without_its_residue() -> None:
         (Open("text", "i"), Open("text", "j"), False),
         (Open("text", None, "n"), Open("text", None, "m"), False),
         (Open("inline_data", mime_type="a/b"), Open("inline_data", mime_type="a/c"), False),
-        (Close({"x": {}}), Close(), True),
+        (Close(residue={"x": {}}), Close(), True),
         (Annotate(None, 1), Annotate(None, True), False),
         (Annotate(None, 1), Annotate("x", 1), False),
         (Ping(), Ping(), True),
@@ -235,7 +236,7 @@ def test_the_entries(said: list[Event], meant: list[Event], entries: list[Any]) 
         ),
         (
             [Open("text"), Append("a"), Close()],
-            [Open("text"), Append("a", residue={"gateway": {"a": 1}}), Close({"x": {}})],
+            [Open("text"), Append("a", residue={"gateway": {"a": 1}}), Close(residue={"x": {}})],
             {"gateway": [None, {"a": 1}], "x": [None, None, {}]},
         ),
         (

@@ -215,7 +215,7 @@ def test_states_in_carries_and_a_patch_at_the_end_of_their_run() -> None:
             Append("a", State("x", {"b": 1})),
             Append("", State("x", {"c": 1})),
         ),
-        *(Append("d"), Close({"gateway": {"patch": [[["code"], 201]]}}), Finish()),
+        *(Append("d"), Close(residue={"gateway": {"patch": [[["code"], 201]]}}), Finish()),
     ]
     units = list(convert(events, "events", "gateway"))
     assert units[-2]["code"] == 201

@@ -324,7 +324,7 @@ def test_events(pieces: list[tuple[str, Any]], kind: Any, dst: str, loss: str, a
 def test_the_first_carry_is_left_to_the_general_way() -> None:
     at_home: Any = {"unievent": {"at": 5}}
     fragments = [Append("a"), Append("b"), Append("c"), Append("d", None, at_home), Append("e")]
-    events: list[Event] = [Open("text", residue=at_home), *fragments, Close(at_home), Finish()]
+    events: list[Event] = [Open("text", residue=at_home), *fragments, Close(residue=at_home), Finish()]
     for dst in ("unievent-sse", "unievent-jsonl"):
         found = same_both_ways(events, "events", dst)
         assert found.error is None

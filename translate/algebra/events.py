@@ -1,6 +1,6 @@
 """The event algebra: what every stream of every format says, in one vocabulary.
 
-``stream := (note | Start | part | Handover)* (Finish | Failure)``;
+``stream := (note | Annotate | Start | part | Handover)* (Finish | Failure)``;
 ``part := Open (Append | Annotate | note)* (Close | Handover | Failure)``; ``note := Ping | Usage | Foreign``.
 The grammar as a table is in :mod:`translate.algebra.grammar`; the reference of each event is ``docs/algebra.md``.
 
@@ -129,8 +129,9 @@ class Annotate:
 
 @dataclass(slots=True)
 class Close:
-    """The open part is complete."""
+    """The open part is over. ``cut``: the wire says that it was cut off: half a call is never taken for a whole one."""
 
+    cut: bool = False
     residue: Residue | None = None
 
 

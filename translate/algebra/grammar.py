@@ -1,6 +1,6 @@
 """The grammar of the algebra: the one table that says which event may follow which.
 
-1. ``stream := (note | Start | part | Handover)* (Finish | Failure)``
+1. ``stream := (note | Annotate | Start | part | Handover)* (Finish | Failure)``
 2. ``part := Open (Append | Annotate | note)* (Close | Handover | Failure)``
 3. ``note := Ping | Usage | Foreign``
 4. One part is open at a time. A ``Failure`` or ``Finish`` is always last.
@@ -44,6 +44,7 @@ _NOTES: dict[str, dict[type[Event], str]] = {
 TABLE: Final[dict[str, dict[type[Event], str]]] = {
     BETWEEN: {
         **_NOTES[BETWEEN],
+        Annotate: BETWEEN,
         Start: BETWEEN,
         Open: INSIDE,
         Handover: BETWEEN,
@@ -70,14 +71,15 @@ class Grammar:
     ``kind`` the open part's kind or the last one's, ``size`` the length of its data; what has none counts as one.
     """
 
-    __slots__ = ("_codec", "_grows", "kind", "size", "state")
+    __slots__ = ("_codec", "grows", "kind", "size", "state")
 
     def __init__(self, codec: str | None = None) -> None:
         """``codec``: the decoder whose output is checked, to be named by the error; none for a caller's own events."""
         self.state: str = BETWEEN
         self.kind: str = ""
         self.size = 0
-        self._grows: type = str
+        self.grows: type = str
+        """The type that the open part grows by."""
         self._codec = codec
 
     def check(self, events: Iterable[Event]) -> None:
@@ -91,15 +93,15 @@ class Grammar:
                 raise self._error(f"{NAMES.get(cls, cls.__name__)!r} may not stand {state}", self.expected())
             state = following
             if type(event) is Append:
-                if type(event.data) is not self._grows:
+                if type(event.data) is not self.grows:
                     self.state = state
-                    raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self._grows.__name__)
+                    raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self.grows.__name__)
                 self.size += len(event.data) or 1
             elif type(event) is Open:
                 self.kind = event.kind
                 if self.kind not in GROWS:
                     raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
-                self._grows = GROWS[self.kind]
+                self.grows = GROWS[self.kind]
                 self.size = 0
             else:
                 self.size += state == INSIDE
@@ -108,13 +110,8 @@ class Grammar:
     def allows(self, events: Iterable[Event]) -> None:
         """As :meth:`check`, but the stream stays where it is."""
         trial = Grammar(self._codec)
-        trial.state, trial.kind, trial._grows = self.state, self.kind, self._grows
+        trial.state, trial.kind, trial.grows = self.state, self.kind, self.grows
         trial.check(events)
-
-    @property
-    def grows_by_text(self) -> bool:
-        """Whether an ``Append`` of text may stand here."""
-        return self.state == INSIDE and self._grows is str
 
     def expected(self) -> str:
         """What may stand next, for a message."""

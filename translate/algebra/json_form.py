@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from .. import jsontext
 from ..errors import DecodeError
 from ..jsontext import Beyond
 from .events import (
@@ -22,11 +23,13 @@ from .events import (
     REASONS,
     Annotate,
     Append,
+    Close,
     Data,
     Event,
     Finish,
     JsonObject,
     Model,
+    Open,
     Reason,
     State,
     TokenCounts,
@@ -56,6 +59,9 @@ def members(event: Event) -> JsonObject:
             continue
         if name == "data" and type(event) is Append:
             out |= data_member(value)
+        elif name == "cut":
+            if value:
+                out["cut"] = True
         elif isinstance(value, Reason):
             out["reason"] = value.word
             if value.raw is not None:
@@ -145,6 +151,12 @@ def _integer(event: str, key: str, value: Any) -> Any:
     return value
 
 
+def _flag(event: str, key: str, value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise _wrong(event, key, "true or false", value)
+    return value
+
+
 def _object(event: str, key: str, value: Any) -> Any:
     if not isinstance(value, dict):
         raise _wrong(event, key, "an object", value)
@@ -174,6 +186,7 @@ _CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
     "message": _text,
     "codec": _text,
     "kind": _kind,
+    "cut": _flag,
     "created": _number,
     "code": _integer,
     "details": _object,
@@ -239,3 +252,24 @@ def _wrong(event: str, key: str, expected: str, value: Any = None) -> DecodeErro
 
 def _name(value: Any) -> str:
     return {dict: "an object", list: "a list", str: "text", type(None): "null"}.get(type(value), repr(value)[:40])
+
+
+def same_event(a: Event, b: Event) -> bool:
+    """Equality but for residues, as JSON values."""
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is Append:
+        return jsontext.same(a.data, b.data) and same_state(a.state, b.state)  # type: ignore[union-attr]
+    if kind is Open and a.kind == b.kind:  # type: ignore[union-attr]
+        return (a.id, a.name, a.mime_type) == (b.id, b.name, b.mime_type)  # type: ignore[union-attr]
+    if kind is Close:
+        return a.cut == b.cut  # type: ignore[union-attr]
+    return jsontext.same(members(a), members(b))
+
+
+def same_state(a: State | None, b: State | None) -> bool:
+    """Equality of states, as JSON values."""
+    if a is None or b is None:
+        return a is b
+    return a.namespace == b.namespace and jsontext.same(a.values, b.values)

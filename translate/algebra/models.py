@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     RootModel,
+    StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
@@ -122,9 +123,10 @@ class AnnotateForm(EventForm):
 
 
 class CloseForm(EventForm):
-    """The open part is complete."""
+    """The open part is over; ``cut``: the wire says that it was cut off."""
 
     event: Literal["close"]
+    cut: StrictBool = False
 
 
 class HandoverForm(EventForm):

@@ -23,13 +23,12 @@ from .. import jsontext
 from ..algebra.events import (
     NAMES,
     Append,
-    Close,
     Event,
     JsonObject,
-    Open,
+    Residue,
     State,
 )
-from ..algebra.json_form import data_member, members
+from ..algebra.json_form import data_member, members, same_event
 from ..algebra.parts import join, size
 
 VERSION = 1
@@ -59,6 +58,17 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
     return carry
 
 
+def compose_plain(residue: Residue | None, own: str, *, made_up: bool) -> JsonObject | None:
+    """As :func:`compose`, of a unit that says exactly its one event; ``None`` where nothing is needed."""
+    if residue is None:
+        return {"synthetic": True} if made_up else None
+    carry: JsonObject = {"synthetic": True} if made_up else {}
+    for name, others in residue.items():
+        if name != own and not others.get("synthetic"):
+            carry[name] = others
+    return carry or None
+
+
 def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
     """The entries (rule 3) that turn ``said`` into ``meant``, or ``None`` where they are equal but for residues."""
     if len(said) == len(meant) and all(map(same_event, said, meant)):
@@ -86,21 +96,6 @@ def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
         entries.append(_changed(others[found], event))
         at = found + 1
     return entries
-
-
-def same_event(a: Event, b: Event) -> bool:
-    """Equality but for residues, as JSON values."""
-    if type(a) is not type(b):
-        return False
-    if type(a) is Append and type(b) is Append:
-        return jsontext.same(a.data, b.data) and not _state_change(a.state, b.state)
-    if type(a) is Open and type(b) is Open and _header(a) == _header(b):
-        return True
-    return type(a) is Close or jsontext.same(members(a), members(b))
-
-
-def _header(event: Open) -> tuple[str | None, ...]:
-    return event.kind, event.id, event.name, event.mime_type
 
 
 def _piece(said: Append, meant: Append, length: int, *, whole: bool, explicit: bool) -> Any:

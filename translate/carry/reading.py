@@ -123,6 +123,11 @@ class CarryReader:
         """Whether carries are read: not so after one of another version."""
         return not self._foreign_version
 
+    @property
+    def plain(self) -> bool:
+        """Whether a carry may be read the short way: they are trusted, and no carry opened a part that is open."""
+        return not self._foreign_version and self._open is None
+
     def ahead(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
         self._begin(carry)

@@ -1,4 +1,4 @@
-"""The half of a translation behind the events: what an encoder says becomes output."""
+"""The last step of a translation: a unit gets its carry, losses are noted, and it is laid out."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 from .. import jsontext
 from ..algebra.events import Event, JsonObject, Open
 from ..carry.losses import Finding, LossPolicy, losses
-from ..carry.making import compose
-from ..codec import Codec, Encoder, Options
+from ..carry.making import compose, compose_plain
+from ..codec import Codec, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
 from ..shapes import Writer
-from .forms import Form, Run
-from .hot import HotWriter
+from .runs import Run, RunWriter
 
 
 class UnitSink:
-    """Where an encoder puts its units: adds the carry or not, notes and refuses losses, lays the units out."""
+    """Where units go: adds the carry or not, notes and refuses losses, lays the units out."""
 
     def __init__(self, codec: Codec, writer: Writer, options: Options, loss: LossPolicy) -> None:
         self._codec = codec
@@ -26,12 +25,13 @@ class UnitSink:
         self._options = options
         self._loss = loss
         self._weigh = loss != "drop" or options.report is not None
-        self._first = True
+        self._noting = loss == "raise" or options.report is not None
+        self._first = loss == "carry"
         self._unsayable = False
         self._waiting = 0
         plain = (options.report is None or not options.report.incidental) and loss != "raise"
         framing = writer.framing if plain else None
-        self._hot = HotWriter(framing, loss == "carry", options.clock) if framing is not None else None
+        self._runs = RunWriter(framing, loss == "carry", options.clock) if framing is not None else None
         self.out: list[Any] = []
         self.units = 0
         """Units that were written."""
@@ -51,7 +51,7 @@ class UnitSink:
         made_up: bool = False,
         later: Iterable[str] = (),
     ) -> None:
-        """See :meth:`translate.codec.Sink.put`."""
+        """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``."""
         carry: JsonObject | None = None
         if self._weigh:
             carry = compose(said, meant, self._name, made_up=made_up)
@@ -59,12 +59,32 @@ class UnitSink:
                 if type(event) is Open:
                     self._unsayable = not self._codec.sayable(event)
             if carry:
-                self._note(carry, later)
-                if self._loss != "carry":
-                    carry = None
-                elif self._first:
-                    carry = {"v": 1, **carry}
-                    self._first = False
+                carry = self._weighed(carry, later)
+        self._write(unit, name, carry)
+
+    def plain(self, said: Said, event: Event) -> None:
+        """A unit that says exactly ``event``, residues apart."""
+        carry: JsonObject | None = None
+        if self._weigh:
+            carry = compose_plain(event.residue, self._name, made_up=said.made_up)
+            if carry is not None and (self._noting or self._first):
+                carry = self._weighed(carry, ())
+        self._writer.write(said.unit, said.name, carry, self.out)
+        self.units += 1
+        self._waiting = 0
+
+    def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:
+        """A carry as it is written, if it is; what it makes good is noted, or refused."""
+        if self._noting:
+            self._note(carry, later)
+        if self._loss != "carry":
+            return None
+        if self._first:
+            self._first = False
+            return {"v": 1, **carry}
+        return carry
+
+    def _write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None) -> None:
         self._writer.write(unit, name, carry, self.out)
         if unit is not None:
             self.units += 1
@@ -77,25 +97,24 @@ class UnitSink:
 
     def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
         options = self._options
-        if options.report is None and self._loss != "raise":
-            return
         for field, reason, content in losses(carry, self._name, unsayable=self._unsayable, later=later):
             if options.report is not None and (content or options.report.incidental):
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
             if content and self._loss == "raise":
                 raise LossError(f"{reason}, and loss='raise'", field=field)
 
-    def run(self, encoder: Encoder, run: Run) -> Form | None:
-        """Write hot units; the form they are written in, ``None`` where they have to be written one by one."""
-        unit = encoder.hot()
-        if unit is None or self._hot is None or self._writer.pending:
-            return None
-        form = self._hot.form(unit, run, first=self._first)
-        if form is not None:
-            self.out.append(self._hot.write(form, run))
-            self.units += len(run.texts)
-            encoder.grow(run.text)
-        return form
+    def run(self, encoder: Encoder, run: Run) -> bool:
+        """Write plain fragments together; false where they have to be written one by one."""
+        hot = encoder.hot()
+        if hot is None or self._runs is None or self._writer.pending:
+            return False
+        written = self._runs.write(hot, run, first=self._first)
+        if written is None:
+            return False
+        self.out.append(written)
+        self.units += len(run.texts)
+        encoder.grow(run.text)
+        return True
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         """One unit that says all that is meant."""

@@ -1,6 +1,7 @@
 """The half of a translation before the events: input becomes events, checked by the grammar.
 
-What is true of every codec is done here, once: carries, limits, and the place of an error.
+What is true of every codec is done here, once: carries, what a unit has beyond the expected, limits, and the place of
+an error. A usual unit takes the short way (``Decoder.plain``), all others the long one, which is the reference.
 """
 
 from __future__ import annotations
@@ -8,20 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ..algebra.events import Event, JsonObject, Ping
-from ..algebra.grammar import ENDED, Grammar
+from .. import jsontext
+from ..algebra.events import Append, Event, Foreign, JsonObject, Ping
+from ..algebra.grammar import ENDED, INSIDE, Grammar
+from ..carry import patches, short
 from ..carry.reading import CarryReader
 from ..codec import Codec, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
-from .forms import Run
+from . import runs
 from .frames import FrameOpener
-from .hot import NESTS, WINDOW, HotReader
+from .runs import Run, RunReader
+from .writing import JOINED, MOST, has_short_way
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
 Opener: TypeAlias = Callable[[Options, Callable[[CarryError], None]], FrameOpener]
 """Makes what takes the frames of a stream apart."""
+MENDS = 4
+"""How often one unit is mended, at most."""
 
 
 class Source:
@@ -41,12 +47,14 @@ class Source:
         watch: Callable[[int, JsonObject], None] | None = None,
         opener: Opener = FrameOpener,
     ) -> None:
-        """``run`` takes hot units together, where there are some; without it they are read as all others.
+        """``run`` takes plain fragments together, where there are some; without it they are read as all others.
 
         ``watch`` is shown the index and the native part of every unit before it is decoded. ``opener`` makes what
         takes frames apart.
         """
-        self._decoder = codec.decoder(options)
+        self._codec = codec
+        self._name = codec.name
+        self._wire = codec.encoder(options)
         self._format = format
         self._options = options
         self._emit = emit
@@ -57,16 +65,31 @@ class Source:
         self._grammar = Grammar(codec.name)
         self._carry = CarryReader(codec)
         self._unit = -1
-        self._hot: HotReader | None = None
         self._tail: str | None = None
-        # a report names what each unit loses, and where a limit is as low as a hot unit nests, each has to be looked at
+        self._silent: list[JsonObject] = []
+        self._silent_size = 0
+        self._plain = has_short_way(self._wire, "read", "plain")
+        self._short = self._plain and watch is None and opener is FrameOpener
+        # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
-        self._cold = run is None or noted or options.limits.nesting < NESTS
+        whole = run is not None and self._short and not noted and runs.ON
+        self._runs = RunReader(options.limits) if whole else None
+        self._repeated = False
+
+    def go_the_long_way(self) -> None:
+        """For tests: read nothing by the short way."""
+        self._plain = self._short = False
+        self._runs = None
 
     @property
     def ended(self) -> bool:
         """Whether the terminal unit was read."""
-        return self._grammar.state == ENDED
+        return self._grammar.state is ENDED
+
+    @property
+    def units(self) -> int:
+        """How many units were read so far, one that raised included."""
+        return self._unit + 1
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
@@ -78,34 +101,18 @@ class Source:
         self._take(frames)
 
     def close(self) -> None:
-        """The input ended. Raises :class:`TruncatedStream` where there was no terminal unit."""
+        """The input ended. Raises :class:`TruncatedStream` where that was too early."""
         self._take(self._reader.close())
-        last = self._decoder.close()
-        if last:
-            self._check(last)
-            self._emit(last)
+        if not self.ended:
+            self._close(marked=False)
+
+    def _close(self, *, marked: bool) -> None:
+        """The end of the stream where no unit said it."""
+        events = self._wire.close(marked=marked)
+        self._check(events)
+        self._emit(events)
         if not self.ended:
             raise self._truncated()
-
-    @property
-    def units(self) -> int:
-        """How many units were begun."""
-        return self._unit + 1
-
-    @property
-    def room(self) -> int:
-        """By how much the open part may grow, and a unit be long."""
-        return min(self._options.limits.part - self._grammar.size, self._options.limits.unit)
-
-    @property
-    def at_boundary(self) -> bool:
-        """Whether all that came has been read, between two frames."""
-        return self._reader.cursor.at == len(self._reader.cursor.data)
-
-    def passed(self, run: Run) -> None:
-        """Hot units of this stream were read by someone else."""
-        self._grow(run, run.text)
-        self._reader.cursor.base += run.size
 
     def _truncated(self) -> TruncatedStream:
         error = TruncatedStream("the input ended without a terminal unit")
@@ -114,53 +121,129 @@ class Source:
         return error
 
     def _locate(self, error: TranslateError, unit: int) -> None:
-        error.locate(format=self._format, unit=unit, state=self._decoder.state)
+        error.locate(format=self._format, unit=unit, state=self._wire.state)
 
     def _take(self, frames: Iterator[Frame]) -> None:
+        reader = self._reader
         while True:
-            while not self._cold and self._grammar.grows_by_text and self._run():
-                pass
+            if self._repeated:
+                self._run()
+            start = reader.cursor.at
             try:
                 frame = next(frames, None)
             except TranslateError as error:
-                if self._reader.ended and not self.ended:
+                if reader.ended and not self.ended:
                     # what follows the end marker is not read: it may come in another chunk
                     raise self._truncated() from None
                 self._locate(error, self._unit + 1)
                 raise
             if frame is None:
                 break
-            self._frame(frame)
-        if self._reader.ended and not self.ended:
-            raise self._truncated()
+            if not (self._short and self._usual(frame, start)):
+                self._repeated = False
+                self._frame(frame)
+        if reader.ended and not self.ended:
+            self._close(marked=True)
 
-    def _run(self) -> bool:
-        """Read the hot units that come next; whether more may follow."""
-        unit, reader = self._decoder.hot(), self._reader
-        if unit is None or self.at_boundary or reader.framing is None or reader.ended:
-            return False
-        if self._hot is None:
-            self._hot = HotReader(reader.framing, self._options.limits)
+    # ---- runs of fragments
+
+    def _run(self) -> None:
+        """Read the fragments that come next and differ from the last unit in their holes alone."""
+        reader, found = self._reader, self._runs
+        hot = self._wire.hot()
+        if found is None or hot is None or reader.ended:
+            return
         at = reader.cursor.at
-        run = self._hot.read(unit, reader.cursor, trusted=self._carry.trusted)
+        run = found.read(hot, reader.cursor)
         if run is None:
-            return False
-        text = run.text
-        if self._grammar.size + len(text) + run.texts.count("") > self._options.limits.part:
-            # one of them passes the limit: the general way finds out which
-            reader.cursor.at, self._cold = at, True
-            return False
-        self._grow(run, text)
-        assert self._emit_run is not None
-        self._emit_run(run)
-        # after a long one the window was full; after a single one the form may change
-        return run.size > WINDOW // 2 or len(run.texts) == 1
-
-    def _grow(self, run: Run, text: str) -> None:
-        self._grammar.size += len(text) + run.texts.count("")
+            return
+        grammar, text = self._grammar, run.text
+        size = grammar.size + len(text) + run.texts.count("")
+        if size > self._options.limits.part:
+            # one of them passes the limit: the other way finds out which
+            reader.cursor.at, self._runs = at, None
+            return
+        grammar.size = size
         self._unit += len(run.texts)
         self._options.unit = self._unit
-        self._decoder.grow(text)
+        self._wire.grow(text)
+        assert self._emit_run is not None
+        self._emit_run(run)
+
+    # ---- one unit, the short way
+
+    def _usual(self, frame: Frame, start: int) -> bool:
+        """A unit as most are; false, before anything was changed, where it is in any way unusual."""
+        data, _, name, carries, pings, whole = frame
+        if pings or not whole or data is None or len(carries) > 1:
+            return False
+        if type(data) is bytes:
+            try:
+                unit = jsontext.loads(data, self._options.limits.nesting)
+                carry = jsontext.loads(carries[0]) if carries else None
+            except TranslateError:
+                return False
+        elif carries or not isinstance(data, dict):
+            return False
+        else:
+            unit, carry = data, None
+        if type(unit) is not dict:
+            return False
+        if "carry" in unit:
+            if carries or type(unit["carry"]) is not dict:
+                return False
+            unit = dict(unit)
+            carry = unit.pop("carry")
+        if carry is not None and not (type(carry) is dict and self._trusts(carry, data, carries)):
+            return False
+        if self._grammar.state is ENDED:
+            return False
+        events = self._plain_events(unit, name, carry)
+        if events is None:
+            return False
+        self._unit += 1
+        self._options.unit = self._unit
+        try:
+            self._check(events)
+        except TranslateError as error:
+            error.locate(offset=frame.offset, excerpt=excerpt(data))
+            self._locate(error, self._unit)
+            raise
+        if self._runs is not None:
+            self._repeated = self._repeats(events, unit, frame, start)
+        self._emit(events)
+        return True
+
+    def _trusts(self, carry: JsonObject, data: bytes | JsonObject, carries: tuple[bytes, ...]) -> bool:
+        """Whether a carry is within limits and of this version, and nothing that carries opened is open."""
+        size = len(carries[0]) if carries else len(data)
+        if size > self._options.limits.carry or not self._carry.plain:
+            return False
+        return "events" not in carry and "before" not in carry
+
+    def _plain_events(self, unit: JsonObject, name: str | None, carry: JsonObject | None) -> list[Event] | None:
+        if carry is not None and not short.allows(carry, self._name):
+            return None
+        events = self._wire.plain(unit, name)
+        if events is not None and carry is not None:
+            short.put(carry, events[0], self._name)
+            self._carry.used = True
+        return events
+
+    def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
+        """Whether the next unit may well differ from this one in its holes alone."""
+        event = events[0]
+        if len(events) != 1 or type(event) is not Append or event.state is not None:
+            return False
+        cursor = self._reader.cursor
+        framing = self._reader.framing
+        found, hot = self._runs, self._wire.hot()
+        if found is None or hot is None or framing is None or type(frame.data) is not bytes:
+            return False
+        block = cursor.data[start : cursor.at]
+        return found.learn(hot, framing, unit, frame.name, event, block)
+
+    # ---- one frame, the long way
 
     def _frame(self, frame: Frame) -> None:
         self._unit += frame.data is not None
@@ -173,7 +256,10 @@ class Source:
                 meaning = self._meaning(parts.unit, parts.carry, frame)
                 events = [*events, *meaning] if events else meaning
             elif parts.carry is not None:
-                events += self._apply([], parts.carry)
+                told = self._carried(self._carry.read, [], parts.carry)
+                if told is not None:
+                    self._wire.take(None, told)
+                    events += told
             elif not (frame.whole or frame.pings or frame.carries or frame.data is not None):
                 self._options.repair("end of input", "what holds the units lacks its end")
             if frame.data is not None and parts.unit is None:
@@ -195,14 +281,91 @@ class Source:
         if carry is not None and "before" in carry:
             # what rode ahead is told to the decoder first, as it is where it has a block of its own
             told = self._carried(self._carry.ahead, [], carry)
-            ahead, carry = (told, carry) if told is not None else ([], None)
-        said = self._decoder.decode(unit, frame.name)
+            if told is None:
+                carry = None
+            else:
+                self._wire.take(None, told)
+                ahead = told
+        if carry is None and self._plain and frame.whole and not self._carry.used:
+            said = self._wire.plain(unit, frame.name)
+            if said is not None:
+                return [*ahead, *said] if ahead else said
+        if not isinstance(frame.data, bytes) and not self._codec.complete:
+            unit = jsontext.copied(unit)
+        unit, mended, said = self._read(unit, frame.name, ahead)
+        if not self._codec.complete:
+            self._predict(unit, said)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
-        meant = self._apply(said, carry, ahead)
-        return ahead + meant if ahead else meant
+        meant = self._apply(said, carry, [*ahead, *mended])
+        self._wire.take(unit, meant)
+        return [*ahead, *mended, *meant] if ahead or mended else meant
 
-    def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event] = ()) -> list[Event]:
+    def _read(
+        self, unit: JsonObject, name: str | None, ahead: Sequence[Event]
+    ) -> tuple[JsonObject, list[Event], list[Event]]:
+        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it."""
+        mended: list[Event] = []
+        for _ in range(MENDS):
+            try:
+                return unit, mended, self._wire.read(unit, name)
+            except TranslateError as error:
+                if self._options.strict:
+                    raise
+                found = self._wire.mend(unit, name, error)
+                if found is None:
+                    raise
+                self._options.repair(found.field, found.reason)
+                self._grammar.allows([*ahead, *mended, *found.ahead])
+                if found.ahead:
+                    self._wire.take(None, found.ahead)
+                    mended += found.ahead
+                unit, name = found.unit, found.name
+        return unit, mended, self._wire.read(unit, name)
+
+    def _predict(self, unit: JsonObject, said: list[Event]) -> None:
+        """What the unit has beyond the one expected here: the residue of the first event that it says."""
+        if not said:
+            self._wait(unit)
+            return
+        first = said[0]
+        if type(first) is Foreign and len(said) == 1 and not self._silent:
+            return
+        name, wire = self._name, self._wire
+        mark = wire.mark(unit)
+        own: JsonObject = {**((first.residue or {}).get(name) or {}), **(mark or {})}
+        given = first.residue
+        first.residue = {**(given or {}), name: own}
+        residue = dict(own)
+        if self._silent:
+            units, self._silent, self._silent_size = [*self._silent, unit], [], 0
+            pieces = [piece.unit for piece in wire.write(said) or () if piece.unit is not None]
+            changes = [patches.diff(pieces[i] if i < len(pieces) else {}, each) for i, each in enumerate(units)]
+            if any(changes) or len(pieces) != len(units):
+                residue["units"] = changes
+        else:
+            expected = wire.expected(unit, said)
+            patch = patches.diff({} if expected is None else expected, unit)
+            if patch:
+                residue["patch"] = patch
+            if len(said) > 1 and (expected is None or self._comes_apart(said)):
+                residue[JOINED] = min(len(said), MOST)
+        first.residue = {**(given or {}), name: residue} if residue or mark is not None else given
+
+    def _comes_apart(self, said: Sequence[Event]) -> bool:
+        """Whether the events of one unit, one by one, would be written as several."""
+        return any(self._wire.write(said[:i]) is not None for i in range(1, len(said)))
+
+    def _wait(self, unit: JsonObject) -> None:
+        """A unit that says nothing by itself: it comes home with the next that does."""
+        self._silent.append(unit)
+        self._silent_size += len(jsontext.dumps(unit))
+        if self._silent_size > self._options.limits.part:
+            raise LimitExceeded("part", self._options.limits.part)
+
+    # ---- carries
+
+    def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event]) -> list[Event]:
         if carry is None:
             if self._carry.used:
                 self._carry.native(said)
@@ -227,7 +390,6 @@ class Source:
         except CodecError as error:
             self._fault(CarryError(f"the carry makes no valid stream: {error.what}", expected=error.expected))
             return None
-        self._decoder.meant(events)
         return events
 
     def _fault(self, error: CarryError) -> None:
@@ -237,11 +399,16 @@ class Source:
         self._options.repair("carry", f"ignored: {error.what}")
 
     def _check(self, events: Sequence[Event]) -> None:
-        try:
-            self._grammar.check(events)
-        except CodecError as error:
-            if not self._carry.used:
-                raise
-            raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
-        if self._grammar.size > self._options.limits.part:
+        grammar = self._grammar
+        event = events[0] if len(events) == 1 else None
+        if type(event) is Append and grammar.state is INSIDE and type(event.data) is grammar.grows:
+            grammar.size += len(event.data) or 1
+        else:
+            try:
+                grammar.check(events)
+            except CodecError as error:
+                if not self._carry.used:
+                    raise
+                raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
+        if grammar.size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)

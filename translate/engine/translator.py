@@ -16,8 +16,7 @@ from ..errors import TranslateError, TruncatedStream, UpstreamFailure
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
-from .forms import Run
-from .hot import Lane
+from .runs import Run
 from .source import Source
 from .trace import Trace, Tracer
 from .writing import Writing
@@ -164,7 +163,6 @@ class Translator(Machine):
         else:
             self._encode_all = self._writing.trace_all
             self._source = Source(codec, shape, src, options, self._encode, opener=tracer.opener)
-        self._lane: Lane | None = None
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
@@ -175,30 +173,10 @@ class Translator(Machine):
         if report is not None:
             _predict(report, codec, self._writing.codec, loss)
 
-    def feed(self, data: Chunk) -> list[Any]:
-        """Read one chunk: bytes or text for byte formats, one unit for object formats."""
-        if self._lane is not None:
-            out = self._lane.take(data)
-            if out is not None:
-                return out
-            self._settle()
-        return super().feed(data)
-
-    def close(self) -> list[Any]:
-        """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
-        self._settle()
-        return super().close()
-
-    def fail(self, error: Exception) -> list[Any]:
-        """The source itself raised ``error``."""
-        self._settle()
-        return super().fail(error)
-
     def ping(self) -> list[Any]:
         """A keep-alive of the target, between any two units; nothing where its shape has none."""
         if self._writing.ended:
             return []
-        self._settle()
         out: list[Any] = []
         self._writing.sink.out = out
         self._writing.encode_own(Ping())
@@ -207,26 +185,17 @@ class Translator(Machine):
     @property
     def units(self) -> int:
         """How many units of the source were read so far, one that raised included."""
-        return self._source.units + (self._lane.count if self._lane is not None else 0)
+        return self._source.units
 
     @property
     def units_written(self) -> int:
         """How many units of the target were written so far."""
-        lane = self._lane
-        return self._writing.sink.units + (lane.count if lane is not None and not lane.silent else 0)
+        return self._writing.sink.units
 
     @property
     def ended(self) -> bool:
         """Whether the terminal unit of the target was said."""
         return self._writing.ended
-
-    def _settle(self) -> None:
-        """Leave the lane: what went through it is told to those it passed by."""
-        lane, self._lane = self._lane, None
-        run = lane.settle() if lane is not None else None
-        if lane is not None and run is not None:
-            self._source.passed(run)
-            self._writing.passed(run, silent=lane.silent)
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
@@ -237,11 +206,7 @@ class Translator(Machine):
         self._source.close()
 
     def _run(self, run: Run) -> None:
-        form = self._writing.run(run)
-        one = len(run.texts) == 1 and run.form is not None and self._source.at_boundary
-        if one and run.form and (form is not None or self._writing.holds):
-            # one unit a chunk: the next ones may well come so, too
-            self._lane = Lane(run.form, form, self._options.clock, self._source.room)
+        self._writing.run(run)
 
     def _encode(self, events: Sequence[Event]) -> None:
         self._encode_all(events, stop_at_failure=self._raise_errors)

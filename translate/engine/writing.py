@@ -1,17 +1,33 @@
-"""The half of a translation behind the grammar: events become output."""
+"""The half of a translation behind the grammar: events become units, and these output."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..algebra.events import Append, Event, Failure, Finish, Ping
+from ..algebra.events import (
+    Append,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    JsonObject,
+    Ping,
+    bare,
+    made_up_by_another,
+)
 from ..algebra.failures import reported
+from ..algebra.json_form import same_event
+from ..carry import patches
 from ..carry.losses import LossPolicy
-from ..codec import Options
+from ..codec import Encoder, Options, Written
+from ..errors import TranslateError
 from ..registry import resolve
-from .forms import Form, Run, gather
+from .runs import Run, gather
 from .sink import UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
+
+JOINED = "n"
+"""The member of a residue that says how many events came as one unit."""
 
 
 class Writing:
@@ -31,11 +47,21 @@ class Writing:
             self.sink = UnitSink(codec, writer, options, loss)
         else:
             self.sink = TracingSink(codec, TracingWriter(writer, tracer), options, loss, tracer)
-        self._encoder = codec.encoder(self.sink, options)
+        self.encoder = codec.encoder(options)
+        self._say = has_short_way(self.encoder, "write", "say")
+        self._held: list[Event] = []
+        self._due = 0
         self.ended = False
+
+    def go_the_long_way(self) -> None:
+        """For tests: say nothing by the short way."""
+        self._say = False
 
     def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
         """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
+        if len(events) == 1 and type(events[0]) is not Failure:
+            self.encode(events[0])
+            return
         at, end = 0, len(events)
         while at < end:
             event = events[at]
@@ -63,46 +89,159 @@ class Writing:
             self._tracer.begin(event, own=True)
         self.encode(event)
 
-    def run(self, run: Run) -> Form | None:
-        """Plain fragments; the form that the last of them was written in, if any."""
-        form = self.sink.run(self._encoder, run)
-        if form is not None:
-            return form
-        if self._encoder.holds:
-            self._encoder.hold(run.events())
-            return None
+    # ---- runs of fragments
+
+    def run(self, run: Run) -> bool:
+        """Plain fragments; whether they were written as a run, or only held."""
+        if self._held:
+            if self.encoder.holds(self._held):
+                self._held += run.events()
+                return True
+        elif self.sink.run(self.encoder, run):
+            return True
         # what the encoder holds, and the stream's first carry, go out with the first
         first, others = run.split(1)
         self._encode_each(first)
-        if others.texts:
-            form = self.sink.run(self._encoder, others)
-            if form is None:
-                self._encode_each(others)
-        return form
+        if not others.texts:
+            return False
+        if not self.sink.run(self.encoder, others):
+            self._encode_each(others)
+            return False
+        return True
 
     def _encode_each(self, run: Run) -> None:
         for event in run.events():
-            self._encoder.encode(event)
+            self.encode(event)
 
-    @property
-    def holds(self) -> bool:
-        """Whether plain fragments are only held."""
-        return self._encoder.holds
-
-    def passed(self, run: Run, *, silent: bool) -> None:
-        """Hot units were written by someone else; ``silent``: for there is nothing to write."""
-        if silent:
-            self.run(run)
-        else:
-            self._encoder.grow(run.text)
-            self.sink.units += len(run.texts)
+    # ---- one event
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
-        if type(event) is Ping:
-            self._encoder.ping(event)
+        held = self._held
+        if not held and self._say:
+            said = self.encoder.say(event)
+            if said is not None:
+                self.sink.plain(said, event)
+                return
+        kind = type(event)
+        if kind is Ping and event.residue is None and not self.codec.complete:
+            self.sink.ping()
             return
-        self._encoder.encode(event)
-        if type(event) in (Finish, Failure):
+        if not made_up_by_another(event, self.codec.name):
+            for piece in self.encoder.ahead(event):
+                self._put(piece)
+            held.append(event)
+            self._write(event)
+        if kind is Finish or kind is Failure:
             self.ended = True
             self.sink.end()
+
+    def _write(self, event: Event) -> None:
+        held, encoder = self._held, self.encoder
+        if len(held) == 1:
+            self._due = self._joined(event)
+        if self._due:
+            if len(held) < self._due and type(event) not in (Finish, Failure):
+                return
+            unit = encoder.whole(held)
+            pieces: Sequence[Written] = [Written({} if unit is None else unit, held)]
+        else:
+            written = encoder.write(held)
+            if written is None:
+                return
+            pieces = written
+        self._held, self._due = [], 0
+        for piece in pieces:
+            self._put(piece)
+
+    def _joined(self, event: Event) -> int:
+        """Of how many events the unit was made that this is the first of, where its own codec says so."""
+        own = self.encoder.residue(event)
+        count = own.get(JOINED, 0) if own is not None else 0
+        if type(count) is int and 0 <= count <= MOST:
+            return count
+        self.encoder.fault("it joins more events than a unit says")
+        return 0
+
+    def _put(self, piece: Written) -> None:
+        unit, meant = piece.unit, piece.meant
+        if piece.guess is not None:
+            self._options.guess(*piece.guess)
+        if unit is None:
+            self.sink.put(None, None, (), meant, later=piece.later)
+        elif self.codec.complete:
+            self.sink.native(unit, piece.name)
+        else:
+            said: Sequence[Event] | None = None
+            if meant[0].residue is not None and (own := self.encoder.residue(meant[0])) is not None and "patch" in own:
+                unit, said = self._restored(unit, piece, own["patch"])
+            if said is None:
+                said = self._read(unit, piece)
+                if said is None:
+                    return
+            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later)
+        self.encoder.take(unit, meant)
+
+    def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
+        """What a unit says that is about to be written; ``None`` where it must not be."""
+        foreign = type(piece.meant[0]) is Foreign
+        try:
+            said = self.encoder.read(unit, piece.name)
+        except TranslateError:
+            if not foreign:
+                raise
+            said = []
+        if foreign and ([type(e) for e in said] != [Foreign] or isinstance(unit.get("carry"), dict)):
+            self.encoder.fault("a foreign unit that has a meaning in its own format")
+            return None
+        return said
+
+    def _restored(self, unit: JsonObject, piece: Written, patch: object) -> tuple[JsonObject, Sequence[Event] | None]:
+        """The unit as it once was, by the ``patch`` in its residue, and what it says then.
+
+        A residue comes from a carry, and a carry may not contradict: where the patched unit says other content, or
+        the patch does not fit, strict mode raises :class:`CarryError`, lenient mode leaves the unit as it is.
+        """
+        said: Sequence[Event] | None = None
+        try:
+            restored = patches.apply(unit, patch)
+            if isinstance(restored, dict) and not isinstance(restored.get("carry"), dict):
+                said = self.encoder.read(unit, piece.name) if unit else piece.meant
+                found = self._says(restored, said, piece)
+                if found is not None:
+                    return restored, found
+            what = "it makes a unit that says something else"
+        except patches.PatchError as error:
+            what = str(error)
+        self.encoder.fault(f"the residue of {self.codec.name!r} does not fit its unit: {what}")
+        return unit, said
+
+    def _says(self, unit: JsonObject, said: Sequence[Event], piece: Written) -> list[Event] | None:
+        """What a patched unit says, or ``None`` where that is not what is meant."""
+        try:
+            found = self.encoder.read(unit, piece.name)
+        except TranslateError:
+            return None
+        if len(found) != len(said):
+            return None
+        meant = piece.meant
+        for i, (now, before) in enumerate(zip(found, said, strict=True)):
+            if type(now) is not type(before):
+                return None
+            if not same_event(now, before) and not (
+                len(said) == len(meant) and type(now) is type(meant[i]) and self.codec.agrees(now, bare(meant[i]))
+            ):
+                return None
+        return found
+
+MOST = 1 << 16
+"""Events that one unit says, at most."""
+
+
+def has_short_way(encoder: Encoder, long: str, short: str) -> bool:
+    """Whether a short way may be used: only where the class that defines the long one defines it too."""
+    for cls in type(encoder).__mro__:
+        if long in cls.__dict__:
+            return short in cls.__dict__
+    return False
+

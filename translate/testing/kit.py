@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -31,23 +31,23 @@ from ..algebra.events import (
     made_up_by_another,
 )
 from ..algebra.grammar import INSIDE, Grammar
-from ..algebra.json_form import to_json
+from ..algebra.json_form import same_event, to_json
 from ..api import check, decode, encode
-from ..carry.making import same_event
-from ..codec import Codec, Decoder, Options
-from ..engine.translator import EventReader, make_options
+from ..codec import Codec
+from ..engine.translator import EventReader
 from ..errors import TranslateError, TruncatedStream, UnknownFormat
 from ..registry import formats, register, resolve
+from .recording import Put, read, recorded
 from .strategies import Knobs, event_streams
 
 CLAUSES: dict[str, str] = {
     "names": "its name and its formats are found, a shape it has not is unknown, `says` holds only words there are",
-    "said": "what the encoder declares a unit to say is what the decoder makes of that unit alone",
     "complete": "the units together stand for all events given, in order, each once",
-    "prompt": "a part's units are put by its end, its text as it comes; a unit is decoded when it is there",
+    "prompt": "a part's units are put by its end, its text as it comes",
     "sayable": "a part is put natively where `sayable` says so, and only there",
+    "short": "the short ways, `plain` and `say`, are the long ones, or refuse before anything was changed",
     "agrees": "`agrees` says yes where native words are the same, and no where they differ",
-    "pure": "neither events nor units are changed by reading or writing them",
+    "pure": "reading and writing change neither events nor units, and `read` and `write` not what is known",
     "round trip": "encoding and decoding gives the events back, with what the carry holds",
     "valid": "the output passes the strict check of its format, also without carries; read leniently it says the same",
     "native": "without carries the output is the same native content",
@@ -119,49 +119,6 @@ def _check_names(codec: Codec) -> None:
     assert codec.says <= _WORDS, f"`says` holds {sorted(codec.says - _WORDS)}, which no event or kind is named"
 
 
-@dataclass(slots=True)
-class _Put:
-    """One call of the sink."""
-
-    unit: JsonObject | None
-    name: str | None
-    said: list[Event]
-    meant: list[Event]
-    after: int
-    """Index of the event that was at work."""
-
-
-@dataclass(slots=True)
-class _Recorder:
-    """A sink that keeps what is put."""
-
-    puts: list[_Put] = field(default_factory=list)
-    at: int = -1
-
-    def put(
-        self,
-        unit: JsonObject | None,
-        name: str | None,
-        said: Sequence[Event],
-        meant: Sequence[Event],
-        *,
-        made_up: bool = False,
-        later: Iterable[str] = (),
-    ) -> None:
-        assert meant, "a unit that stands for no event"
-        assert unit is not None or not said, "what is not put says nothing"
-        self.puts.append(_Put(copy.deepcopy(unit), name, list(said), list(meant), self.at))
-
-    def native(self, unit: JsonObject, name: str | None = None) -> None:
-        self.puts.append(_Put(copy.deepcopy(unit), name, [], [], self.at))
-
-    def ping(self) -> None:
-        """A keep-alive is transport."""
-
-    def end(self) -> None:
-        """An end marker is transport."""
-
-
 class _Case:
     """One format and one stream of events."""
 
@@ -175,7 +132,8 @@ class _Case:
     def hold(self) -> None:
         """All clauses."""
         for name, clause in (
-            ("said", self.encoder_is_true),
+            ("complete", self.encoder_is_true),
+            ("short", self.short_ways),
             ("agrees", self.agreement),
             ("round trip", self.round_trip),
             ("valid", self.valid),
@@ -189,32 +147,19 @@ class _Case:
 
     # ---- the encoder by itself
 
-    def options(self) -> Options:
-        options = make_options(clock=lambda: NOW)
-        options.objects = self.objects
-        return options
-
-    def recorded(self, events: Sequence[Event]) -> list[_Put]:
-        """What the encoder puts for the events."""
-        recorder = _Recorder()
-        encoder = self.codec.encoder(recorder, self.options())
-        for recorder.at, event in enumerate(events):
-            if type(event) is not Ping:
-                encoder.encode(event)
-        return recorder.puts
+    def recorded(self, events: Sequence[Event], *, short: bool = False) -> list[Put]:
+        """What the encoder puts for the events; ``short``: by the short way where there is one."""
+        return recorded(self.format, events, short=short)
 
     def encoder_is_true(self) -> None:
-        """said, complete, prompt, sayable, pure."""
+        """pure, complete, prompt, sayable."""
         before = copy.deepcopy(self.events)
         puts = self.recorded(self.events)
         changed = next((b for a, b in zip(self.events, before, strict=True) if not _same(a, b)), None)
         with _clause("pure"):
             assert changed is None, f"the encoder changed an event that was {changed}"
-        if any(put.unit is not None and not put.meant for put in puts):
+        if self.codec.complete:
             return  # units that say all that is meant, residues included, declare nothing
-        follower = self.codec.decoder(self.options())
-        for put in puts:
-            self.follow(follower, put)
         with _clause("complete"):
             meant = [e for put in puts for e in put.meant if not _made_up(e, self.codec.name)]
             given = [e for e in self.events if type(e) is not Ping and not made_up_by_another(e, self.codec.name)]
@@ -224,21 +169,7 @@ class _Case:
         with _clause("sayable"):
             self.sayable(puts)
 
-    def follow(self, decoder: Decoder, put: _Put) -> None:
-        """A decoder reads along."""
-        if put.unit is not None:
-            unit = put.unit if self.objects else jsontext.loads(jsontext.dumps(put.unit))
-            before = copy.deepcopy(unit)
-            made = decoder.decode(unit, put.name)
-            with _clause("pure"):
-                assert jsontext.same(unit, before), f"the decoder changed the unit {before}"
-            with _clause("prompt"):
-                assert made, f"the decoder makes no event of the unit {unit}"
-            _equal([bare(e) for e in made], put.said, f"the unit {unit} says something else than declared")
-            assert not any(e.residue for e in put.said), "what is said has residues"
-        decoder.meant(put.meant)
-
-    def prompt(self, puts: list[_Put]) -> None:
+    def prompt(self, puts: list[Put]) -> None:
         grammar = Grammar()
         kind = ""
         for i, event in enumerate(self.events):
@@ -252,21 +183,33 @@ class _Case:
             elif type(event) is Append and kind in ("text", "thinking") and event.data and kind in self.codec.says:
                 assert any(event is p for p in put), f"{event} was held"
 
-    def sayable(self, puts: list[_Put]) -> None:
+    def sayable(self, puts: list[Put]) -> None:
         natively = {id(e): any(type(s) is type(e) for s in p.said) for p in puts for e in p.meant}
         for i, event in enumerate(self.events):
-            ends = [type(e) for e in self.events[i:] if type(e) in (Close, Handover, Failure)]
-            whole = type(event) in (Start, Handover) or (type(event) is Open and ends[0] is Close)
+            ends = [e for e in self.events[i:] if type(e) in (Close, Handover, Failure)]
+            end = ends[0] if ends else None
+            whole = type(event) in (Start, Handover)
+            whole = whole or (type(event) is Open and type(end) is Close and not end.cut)
             if whole and id(event) in natively:
                 expected = self.codec.sayable(event)
                 assert natively[id(event)] == expected, f"sayable() is {expected} for {event}, but it was put otherwise"
                 if type(event) is Open and expected:
                     assert event.kind in self.codec.says, f"{event.kind!r} is sayable and not in `says`"
 
+    def short_ways(self) -> None:
+        """``plain`` and ``say`` are the long way, only shorter."""
+        long, short = (self.recorded(self.events, short=flag) for flag in (False, True))
+        assert short == long, f"`say` puts {_first_unlike(short, long)}"
+        streams = [self.encoded(), self.encoded("drop")]
+        if all(isinstance(unit, dict) for unit in streams[1]):
+            streams.append([{**unit, _UNKNOWN: 1} if i % 2 else unit for i, unit in enumerate(streams[1])])
+        for stream in streams:
+            _equal(read(self.format, stream, short=True), read(self.format, stream, short=False), "read by `plain`")
+
     def agreement(self) -> None:
         """The native words of one terminal event are, or are not, those of another."""
         puts = self.recorded(self.events)
-        if not any(p.meant for p in puts):
+        if self.codec.complete:
             return
         for said in (e for p in puts for e in p.said):
             assert self.codec.agrees(said, said), f"agrees() is false for {said} and itself"
@@ -418,3 +361,10 @@ def _equal(found: Sequence[Event], expected: Sequence[Event], what: str) -> None
         longer = found if len(found) > len(expected) else expected
         extra = to_json(longer[min(len(found), len(expected))])
         raise AssertionError(f"{what}: {len(found)} events, not {len(expected)}; the first of the others is {extra}")
+
+
+def _first_unlike(found: Sequence[Put], expected: Sequence[Put]) -> str:
+    for a, b in zip(found, expected, strict=False):
+        if a != b:
+            return f"{a}, the long way {b}"
+    return f"{len(found)} times, the long way {len(expected)} times"

@@ -3,61 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
 from translate import jsontext
 from translate.algebra import models as event_models
-from translate.algebra.events import NAMES, PART_KINDS, Event, JsonObject, Ping, Start
+from translate.algebra.events import NAMES, PART_KINDS, Event, JsonObject, with_residue
 from translate.algebra.grammar import Grammar
 from translate.algebra.json_form import from_json, to_json
-from translate.codec import Codec, Decoder, Encoder, Options, Sink
+from translate.codec import Codec, Encoder, Options, Pieces, Written
 from translate.errors import DecodeError, excerpt
 from translate.limits import Limits
 from translate.shapes import Chunk, Cursor, Frame, Framing, Shape
 from translate.shapes.lines import RidingWriter, StrictLines
 
 
-class EventsDecoder(Decoder):
-    """Reads events and holds them to the grammar: they come from outside."""
+class EventsEncoder(Encoder):
+    """Reads events and holds them to the grammar, for they come from outside; writes them as they are."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
+    def __init__(self, codec: Codec, options: Options) -> None:
+        super().__init__(codec, options)
         self._grammar = Grammar()
 
     @property
     def state(self) -> str:
         return self._grammar.state
 
-    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+    def read(self, unit: JsonObject, name: str | None) -> list[Event]:
         event = unit["event"] if isinstance(unit.get("event"), Event) else from_json(jsontext.from_strict(unit))
-        self._grammar.check((event,))
+        self._grammar.allows((event,))
         return [event]
 
+    def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        self._grammar.check(meant)
 
-class EventsEncoder(Encoder):
-    """Writes events as they are."""
-
-    def encode(self, event: Event) -> None:
+    def write(self, events: Sequence[Event]) -> Pieces:
+        (event,) = events
         residue = event.residue
         if residue and any(own.get("synthetic") for own in residue.values()):
             # what a codec made up is said again by that codec alone
-            if type(event) is Start:
-                return
-            kept = {name: own for name, own in residue.items() if not own.get("synthetic")}
-            event = replace(event, residue=kept or None)
-        self.handle(event)
-
-    def ping(self, event: Ping) -> None:
-        self.encode(event)
-
-    def reread(self, unit: JsonObject) -> list[Event]:
-        return [from_json(unit)]
-
-    def handle(self, event: Event) -> None:
-        self.sink.native({"event": event} if self.options.objects else to_json(event))
+            event = with_residue(event, {k: own for k, own in residue.items() if not own.get("synthetic")} or None)
+        return [Written({"event": event} if self.options.objects else to_json(event), events)]
 
 
 class EventsReader:
@@ -105,15 +92,13 @@ class Events(Codec):
 
     name: ClassVar[str] = "events"
     shapes: ClassVar[Mapping[str, Shape]] = {"": EventObjects(), "jsonl": StrictLines()}
+    complete = True
     says = frozenset(
         {*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"}
     )
 
-    def decoder(self, options: Options) -> EventsDecoder:
-        return EventsDecoder(options)
-
-    def encoder(self, sink: Sink, options: Options) -> EventsEncoder:
-        return EventsEncoder(self, sink, options)
+    def encoder(self, options: Options) -> EventsEncoder:
+        return EventsEncoder(self, options)
 
     def is_terminal(self, unit: JsonObject) -> bool:
         return unit.get("event") in ("finish", "failure")

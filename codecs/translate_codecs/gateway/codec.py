@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
+from translate.algebra.calls import same_call
 from translate.algebra.events import (
     Append,
     Event,
@@ -20,14 +21,13 @@ from translate.algebra.events import (
     Start,
 )
 from translate.algebra.parts import Part, parts
-from translate.codec import Codec, Options, Sink
+from translate.codec import Codec, Options
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
-from .decoder import GatewayDecoder
 from .encoder import GatewayEncoder
 from .words import (
     MODEL,
@@ -53,11 +53,8 @@ class Gateway(Codec):
     partly: ClassVar[Mapping[str, str]] = {"state": "gateway has native words for the state of thinking runs only"}
     only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
 
-    def decoder(self, options: Options) -> GatewayDecoder:
-        return GatewayDecoder(options)
-
-    def encoder(self, sink: Sink, options: Options) -> GatewayEncoder:
-        return GatewayEncoder(self, sink, options)
+    def encoder(self, options: Options) -> GatewayEncoder:
+        return GatewayEncoder(self, options)
 
     def is_terminal(self, unit: JsonObject) -> bool:
         value = unit.get("value")
@@ -70,11 +67,13 @@ class Gateway(Codec):
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":
-            return event.id is not None and event.name is not None
+            return event.name is not None
         return super().sayable(event)
 
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
+            if said.kind == meant.kind == "tool_call":
+                return same_call(said, meant)
             return said_open(meant) == said_open(said) and said.kind == said_open(said).kind
         if type(said) is Append and type(meant) is Append:
             return same_data(said, meant) and same_state(said.state, meant.state)
@@ -90,14 +89,15 @@ class Gateway(Codec):
     def assemble(self, events: Iterable[Event]) -> list[JsonObject]:
         """The ``messages`` that the unary route would have returned: ``thinking``, ``content``, ``toolCall``."""
         messages: list[JsonObject] = []
-        model = Model()
+        model, calls = Model(), 0
         for part in parts(events):
             if isinstance(part, Part):
                 data: JsonObject = {}
                 for state in part.states:
                     data |= state_data(state, guessed_issuer(model)) or {}
                 if self.sayable(part.head):
-                    messages.append(assembled(part.head, part.data, data))
+                    messages.append(assembled(said_open(part.head, calls), part.data, data))
+                calls += part.head.kind == "tool_call"
             elif type(part) is Start:
                 model = part.model
         return messages

@@ -1,5 +1,4 @@
-"""Gateway: units become events."""
-
+"""The gateway's frames read: what they say, and what is known of a stream so far."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ from translate.algebra.events import (
     Close,
     Event,
     Failure,
+    Finish,
     Foreign,
     Handover,
     JsonObject,
@@ -21,134 +21,133 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.reading import member, optional
-from translate.carry import patches as patch
-from translate.codec import Decoder, Options
-from translate.engine.forms import Hot
-from translate.errors import CarryError, DecodeError, GrammarError, excerpt
+from translate.codec import Codec, Decoder, Hot, Mended, Options
+from translate.errors import CarryError, DecodeError, GrammarError, TranslateError, excerpt
 
 from .words import (
     BETWEEN,
     CONTENT,
+    ENDED,
     HOT,
     NAME,
     OPENING,
     RUN,
+    STARTS,
     STATES,
     THINKING,
     WORD,
-    arguments_of,
-    envelope,
-    error_envelope,
     guessed_issuer,
-    model_words,
     read_data,
     read_model,
     read_usage,
     state_data,
-    usage_words,
 )
 
 
 class GatewayDecoder(Decoder):
     """Reads gateway frames."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
+    def __init__(self, codec: Codec, options: Options) -> None:
+        super().__init__(codec, options)
         self._state = OPENING
         self._model = Model()
+        self._calls = 0
         self._stated: list[State] = []
+        """What was said of the open run's state before its end, by carries or for them."""
 
     @property
     def state(self) -> str:
         return self._state
 
-    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+    # ---- what is known
+
+    def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        for event in meant:
+            kind = type(event)
+            if kind is Append:
+                if event.state is not None and self._state is THINKING:  # type: ignore[union-attr]
+                    self._stated.append(event.state)  # type: ignore[union-attr]
+            elif kind is Open:
+                word = WORD.get(event.kind)  # type: ignore[union-attr,arg-type]
+                if word is not None:
+                    self._state, self._stated = THINKING if word == "thinking" else CONTENT, []
+                self._calls += event.kind == "tool_call"  # type: ignore[union-attr]
+            elif kind is Close or kind is Handover or kind is Start:
+                if self._state is not OPENING or kind is Start:
+                    self._state = BETWEEN
+            elif kind is Finish or kind is Failure:
+                self._state = ENDED
+        if unit is not None and type(meant[0]) is Start:
+            self._model = read_model(unit["value"])
+
+    def hot(self) -> Hot | None:
+        return HOT[WORD[RUN[self._state]]] if self._state in RUN else None
+
+    # ---- the short way
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        try:
+            value, state = unit["value"], self._state
+            kind = value["type"]
+            if len(unit) != 3 or unit["success"] is not True or unit["code"] != 200 or type(unit["code"]) is not int:
+                return None
+            if name != kind and name is not None:
+                return None
+            if state is CONTENT or state is THINKING:
+                if len(value) == 2 and kind == WORD[RUN[state]]:
+                    text = value["value"]
+                    return [Append(text)] if type(text) is str else None
+                if len(value) == 1 and kind == "contentEnd" and state is CONTENT:
+                    self._state = BETWEEN
+                    return [Close()]
+            elif state is BETWEEN and len(value) == 1 and kind in STARTS:
+                self._state, self._stated = STARTS[kind], []
+                return [Open(RUN[self._state])]
+        except (KeyError, TypeError):
+            pass
+        return None
+
+    # ---- the long way
+
+    def read(self, unit: JsonObject, name: str | None) -> list[Event]:
         code = member(unit, "code", int, "an envelope")
         if not member(unit, "success", bool, "an envelope"):
             return self._on_error(unit, name, code)
         value = member(unit, "value", dict, "an envelope")
         kind = member(value, "type", str, "a frame")
         if name is not None and name != kind:
-            self._misnamed(name, kind)
+            raise misnamed(name, kind)
         handler = self._handlers.get(kind)
-        if handler is None:
-            return [Foreign(NAME, unit)]
-        return handler(self, unit)
+        return [Foreign(NAME, unit)] if handler is None else handler(self, value, kind)
 
-    def meant(self, events: Sequence[Event]) -> None:
-        self._stated += [event.state for event in events if type(event) is Append and event.state]
-
-    def hot(self) -> Hot | None:
-        return HOT[WORD[RUN[self._state]]] if self._state in RUN else None
-
-    def resume(self, state: str, model: Model, stated: list[State]) -> None:
-        """Go on in a stream that others have begun; ``stated``: what the open run has said of its state."""
-        self._state, self._model, self._stated = state, model, stated
-
-    def _misnamed(self, name: str, kind: str) -> None:
-        if self.options.strict:
-            raise DecodeError(f"the event name {name!r} disagrees with the type {kind!r}", expected="one name")
-        self.options.repair("event", f"the event name {name!r} disagreed with the type {kind!r}")
-
-    def _move(self, kind: str) -> list[Event]:
-        """To the next state; lenient mode puts in the one frame that is missing, if that is all."""
-        following = STATES[self._state].get(kind)
-        if following is not None:
-            self._state = following
-            return []
-        repaired = [] if self.options.strict else self._missing(kind)
-        if not repaired:
+    def _allow(self, kind: str) -> None:
+        if kind not in STATES[self._state]:
             expected = ", ".join(STATES[self._state]) or "nothing"
             raise GrammarError(f"a {kind} frame {self._state}", expected=expected)
-        self.options.repair(kind, f"a frame was missing before a {kind} frame {self._state}")
-        self._state = STATES[self._state if self._state in RUN else BETWEEN].get(kind, self._state)
-        return repaired
 
-    def _missing(self, kind: str) -> list[Event]:
-        events: list[Event] = []
-        if self._state in RUN and (kind in STATES[BETWEEN] or kind in WORD.values()):
-            events.append(Close())
-            self._state = BETWEEN
-        elif self._state == OPENING and kind in STATES[BETWEEN]:
-            events.append(Start())
-            self._state = BETWEEN
-        if kind in ("content", "thinking") and self._state in (OPENING, BETWEEN):
-            self._state = THINKING if kind == "thinking" else CONTENT
-            self._stated = []
-            events.append(Open(RUN[self._state]))
-        return events
+    def _on_start(self, value: JsonObject, kind: str) -> list[Event]:
+        model = read_model(value)
+        self._allow(kind)
+        return [Start(model)]
 
-    def _on_start(self, unit: JsonObject) -> list[Event]:
-        model = read_model(unit["value"])
-        before = self._move("streamStart")
-        self._model = model
-        value = {"type": "streamStart", "model": model_words(model)}
-        return [*before, *self._keep(unit, value, Start(model))]
+    def _on_open(self, value: JsonObject, kind: str) -> list[Event]:
+        self._allow(kind)
+        return [Open(RUN[STARTS[kind]])]
 
-    def _on_open(self, unit: JsonObject) -> list[Event]:
-        kind = unit["value"]["type"]
-        before = self._move(kind)
-        self._stated = []
-        return [*before, *self._keep(unit, {"type": kind}, Open(RUN[self._state]))]
+    def _on_text(self, value: JsonObject, kind: str) -> list[Event]:
+        text = member(value, "value", str, f"a {kind} frame")
+        self._allow(kind)
+        return [Append(text)]
 
-    def _on_text(self, unit: JsonObject) -> list[Event]:
-        kind = unit["value"]["type"]
-        text = member(unit["value"], "value", str, f"a {kind} frame")
-        before = self._move(kind)
-        return [*before, *self._keep(unit, {"type": kind, "value": text}, Append(text))]
+    def _on_content_end(self, value: JsonObject, kind: str) -> list[Event]:
+        self._allow(kind)
+        return [Close()]
 
-    def _on_content_end(self, unit: JsonObject) -> list[Event]:
-        before = self._move("contentEnd")
-        return [*before, *self._keep(unit, {"type": "contentEnd"}, Close())]
-
-    def _on_thinking_end(self, unit: JsonObject) -> list[Event]:
-        data = optional(unit["value"], "data", dict, "a thinkingEnd frame")
-        before = self._move("thinkingEnd")
-        state = read_data(data)
-        value = {"type": "thinkingEnd"} if state is None else {"type": "thinkingEnd", "data": data}
-        fresh = self._not_yet(state, data or {})
-        events: list[Event] = [Append("", fresh), Close()] if fresh is not None else [Close()]
-        return [*before, *self._keep(unit, value, *events)]
+    def _on_thinking_end(self, value: JsonObject, kind: str) -> list[Event]:
+        data = optional(value, "data", dict, "a thinkingEnd frame")
+        self._allow(kind)
+        fresh = self._not_yet(read_data(data), data or {})
+        return [Append("", fresh), Close()] if fresh is not None else [Close()]
 
     def _not_yet(self, state: State | None, data: JsonObject) -> State | None:
         """What of the run's state the carries of its fragments have not said already."""
@@ -164,50 +163,34 @@ class GatewayDecoder(Decoder):
             rest = {k: v for k, v in data.items() if k not in said}
             issuer = (state.namespace if state else None) or ""
             return State(issuer, {k[len(issuer) + 1 :] if issuer else k: v for k, v in rest.items()}) if rest else None
-        if self.options.strict:
-            raise CarryError("the state in the carry of a fragment is not that of its thinkingEnd")
-        self.options.repair("state", "the state in the carry of a fragment was not that of its thinkingEnd")
-        return state
+        raise CarryError("the state in the carry of a fragment is not that of its thinkingEnd")
 
-    def _on_tool(self, unit: JsonObject) -> list[Event]:
-        call = member(unit["value"], "value", dict, "a tool frame")
+    def _on_tool(self, value: JsonObject, kind: str) -> list[Event]:
+        call = member(value, "value", dict, "a tool frame")
         id, name, raw = (member(call, key, str, "a call") for key in ("id", "name", "arguments"))
-        before = self._move("tool")
-        value = {"type": "tool", "value": {"id": id, "name": name, "arguments": arguments_of(raw)}}
-        return [*before, *self._keep(unit, value, Open("tool_call", id, name), Append(raw), Close())]
+        self._allow(kind)
+        return [Open("tool_call", id, name), Append(raw), Close()]
 
-    def _on_handover(self, unit: JsonObject) -> list[Event]:
-        model = read_model(unit["value"])
-        before = self._move("streamError")
-        return [*before, *self._keep(unit, {"type": "streamError", "model": model_words(model)}, Handover(model))]
+    def _on_handover(self, value: JsonObject, kind: str) -> list[Event]:
+        model = read_model(value)
+        self._allow(kind)
+        return [Handover(model)]
 
-    def _on_stop(self, unit: JsonObject) -> list[Event]:
-        event = read_usage(member(unit["value"], "usage", dict, "a stop frame"), self._model)
-        before = self._move("stop")
-        return [*before, *self._keep(unit, {"type": "stop", "usage": usage_words(event, self._model)}, event)]
-
-    def _on_error(self, unit: JsonObject, name: str | None, code: int) -> list[Event]:
-        if "value" in unit:
-            raise DecodeError("an error envelope with a value", expected="a message", excerpt=excerpt(unit))
-        if name not in (None, "error"):
-            self._misnamed(name or "", "error")
-        event = Failure(code, member(unit, "message", str, "an error envelope"))
-        alone = self._state == OPENING
-        self._move("error")
-        changes = patch.diff(error_envelope(event), unit)
-        if changes or alone:
-            event.residue = {NAME: {"patch": changes} if changes else {}}
+    def _on_stop(self, value: JsonObject, kind: str) -> list[Event]:
+        event = read_usage(member(value, "usage", dict, "a stop frame"), self._model)
+        self._allow(kind)
         return [event]
 
-    def _keep(self, unit: JsonObject, value: JsonObject, *events: Event) -> tuple[Event, ...]:
-        """The events, the first of them with what only the gateway says of the unit."""
-        canonical = envelope(value)
-        # its values are the unit's own, so that equal ones are the same
-        if canonical != unit and (changes := patch.diff(canonical, unit)):
-            events[0].residue = {NAME: {"patch": changes}}
-        return events
+    def _on_error(self, unit: JsonObject, name: str | None, code: int) -> list[Event]:
+        if unit.get("value") is not None:
+            raise DecodeError("an error envelope with a value", expected="a message", excerpt=excerpt(unit))
+        if name not in (None, "error"):
+            raise misnamed(name or "", "error")
+        event = Failure(code, member(unit, "message", str, "an error envelope"))
+        self._allow("error")
+        return [event]
 
-    _handlers: ClassVar[dict[str, Callable[[Any, JsonObject], list[Event]]]] = {
+    _handlers: ClassVar[dict[str, Callable[[Any, JsonObject, str], list[Event]]]] = {
         "content": _on_text,
         "thinking": _on_text,
         "contentStart": _on_open,
@@ -219,3 +202,37 @@ class GatewayDecoder(Decoder):
         "streamStart": _on_start,
         "streamError": _on_handover,
     }
+
+    # ---- lenient mode
+
+    def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
+        value = unit.get("value")
+        kind = "error" if unit.get("success") is False else value.get("type") if isinstance(value, dict) else None
+        if not isinstance(kind, str):
+            return None
+        if isinstance(error, DecodeError) and name not in (None, kind):
+            return Mended("event", f"the event name {excerpt(name)!r} disagreed with the type {kind!r}", unit, None)
+        if isinstance(error, CarryError):
+            self._stated = []
+            return Mended("state", "the state in the carry of a fragment was not that of its thinkingEnd", unit, name)
+        if not isinstance(error, GrammarError):
+            return None
+        ahead: list[Event] = []
+        state = self._state
+        if state in RUN and (kind in STATES[BETWEEN] or kind in WORD.values()) and kind != "streamStart":
+            # a run that broke off before another stream is no run that lacks its end
+            ahead.append(Close())
+            state = BETWEEN
+        elif state is OPENING and kind in STATES[BETWEEN]:
+            ahead.append(Start())
+            state = BETWEEN
+        if kind in ("content", "thinking") and state in (OPENING, BETWEEN):
+            ahead.append(Open("thinking" if kind == "thinking" else "text"))
+        what = f"a frame was missing before a {kind} frame {self._state}"
+        return Mended(kind, what, unit, name, ahead) if ahead else None
+
+
+def misnamed(name: str, kind: str) -> DecodeError:
+    """The error for an event name that is not the frame's type."""
+    what = f"the event name {excerpt(name)!r} disagrees with the type {excerpt(kind)!r}"
+    return DecodeError(what, expected="one name")

@@ -1,12 +1,11 @@
-"""Gateway: events become units."""
-
+"""The gateway's frames written: those that are expected for events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
+from translate.algebra.calls import is_whole
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -19,220 +18,195 @@ from translate.algebra.events import (
     JsonObject,
     Model,
     Open,
-    Residue,
+    Ping,
     Start,
-    State,
     Usage,
 )
-from translate.codec import Codec, Encoder, Options, Sink
-from translate.engine.forms import Hot
+from translate.codec import Encoder, Pieces, Said, Written
 
 from .decoder import GatewayDecoder
 from .words import (
-    HOT,
+    CONTENT,
     MODEL,
     NAME,
     OPENING,
-    STATES,
+    RUN,
+    THINKING,
     WORD,
     arguments_of,
     envelope,
     error_envelope,
     guessed_issuer,
-    known_model,
     model_words,
-    read_data,
-    read_usage,
     said_open,
     state_data,
     usage_words,
 )
 
 
-class GatewayEncoder(Encoder):
-    """Writes gateway frames."""
+class GatewayEncoder(GatewayDecoder, Encoder):
+    """Predicts gateway frames."""
 
-    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
-        super().__init__(codec, sink, options)
-        self._started = False
-        self._model = options.model
-        self._head: Open | None = None
-        self._native = False
-        self._held: list[Event] = []
-        self._state: JsonObject = {}
-        self._stated: list[State] = []
-        self._frames: str = OPENING
+    def write(self, events: Sequence[Event]) -> Pieces:
+        return self._writers[type(events[-1])](self, events)
 
-    def handle(self, event: Event) -> None:
-        if not self._started and type(event) is not Start and not self._needs_no_start(event):
-            self._start(self.options.model, made_up=True)
-        self._handlers[type(event)](self, event)
+    def ahead(self, event: Event) -> Sequence[Written]:
+        """A ``streamStart``, before all but what may stand without one at home."""
+        if self._state is not OPENING or type(event) is Start:
+            return ()
+        if type(event) is Foreign and event.codec == NAME:
+            return ()
+        if type(event) is Ping or (type(event) is Failure and self.at_home(event)):
+            return ()
+        model = self.options.model
+        return [self._start(model, [Start(model, residue={NAME: {"synthetic": True}})], made_up=True)]
 
-    def hot(self) -> Hot | None:
-        head = self._head
-        return HOT.get(WORD.get(head.kind, "")) if self._native and head is not None and not self._held else None
+    def mark(self, unit: JsonObject) -> JsonObject | None:
+        return {} if self._state is OPENING and unit.get("success") is False else None
 
-    @property
-    def holds(self) -> bool:
-        return self._native and self._head is not None and self._head.kind == "tool_call"
+    def say(self, event: Event) -> Said | None:
+        if self._state is not CONTENT and self._state is not THINKING:
+            return None
+        kind, residue = type(event), event.residue
+        if residue is not None and NAME in residue:
+            return None
+        if kind is Append:
+            if event.state is not None or type(event.data) is not str:  # type: ignore[union-attr]
+                return None
+            word = WORD[RUN[self._state]]
+            return Said({"success": True, "code": 200, "value": {"type": word, "value": event.data}}, word)  # type: ignore[union-attr]
+        return None
 
-    def hold(self, fragments: list[Append]) -> None:
-        self._held += fragments
+    def holds(self, waiting: Sequence[Event]) -> bool:
+        head = waiting[0]
+        return type(head) is Open and head.kind == "tool_call"
 
-    def _needs_no_start(self, event: Event) -> bool:
-        """What may stand before ``streamStart`` at home."""
-        if type(event) is Foreign:
-            return event.codec == NAME
-        return type(event) is Failure and self.at_home(event)
+    # ---- by event: the last of those that wait
 
-    def _start(self, model: Model, event: Start | None = None, *, made_up: bool) -> None:
-        self._started = True
-        residue: Residue = {NAME: {"synthetic": True}}
-        meant = event or Start(model, residue=residue)
-        # the option is for a source that knows no model
-        self._model = model if any(getattr(model, name) for name in MODEL) else self.options.model
-        value = {"type": "streamStart", "model": model_words(self._model)}
-        self._say(value, [Start(known_model(self._model))], [meant], made_up=made_up)
-
-    def _on_start(self, event: Start) -> None:
+    def _write_start(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Start
         synthetic = self.residue(event) is not None and not self.at_home(event)
-        self._start(event.model, event, made_up=synthetic)
+        return [self._start(event.model, events, made_up=synthetic)]
 
-    def _on_open(self, event: Open) -> None:
-        self._native = event.kind in self.codec.says
-        if not self._native:
-            self.carried(event)
-            return
-        if event.kind == "tool_call" and (event.id is None or event.name is None):
-            self._native = False
-            self.carried(event)
-            return
-        self._head, self._state, self._stated = event, {}, []
-        if event.kind == "tool_call":
-            self._held = [event]
-        else:
-            self._say({"type": f"{WORD[event.kind]}Start"}, [said_open(event)], [event])
+    def _start(self, model: Model, meant: Sequence[Event], *, made_up: bool) -> Written:
+        # the option is for a source that knows no model
+        known = model if any(getattr(model, name) for name in MODEL) else self.options.model
+        return frame({"type": "streamStart", "model": model_words(known)}, meant, made_up=made_up)
 
-    def _on_append(self, event: Append) -> None:
-        if not self._native:
-            self.carried(event)
-            return
-        head, state = self._head, event.state
-        assert head is not None
-        if head.kind == "tool_call":
-            self._held.append(event)
-            return
-        self._flush()
-        if head.kind == "thinking" and state is not None:
-            first = not self._state
-            self._remember(state)
-            if event.data == "" and first:
+    def _write_open(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Open
+        if not self.codec.sayable(event):
+            return [Written(None, events)]
+        return None if event.kind == "tool_call" else [frame({"type": f"{WORD[event.kind]}Start"}, events)]
+
+    def _write_append(self, events: Sequence[Event]) -> Pieces:
+        event, first = events[-1], events[0]
+        assert type(event) is Append
+        if type(first) is Open:
+            return None
+        if self._state not in RUN:
+            return [Written(None, events)]
+        if self._state is THINKING and event.state is not None and event.data == "":
+            if len(events) == 1 and not any(state.values for state in self._stated):
                 # the state goes out with thinkingEnd
-                self._held = [event]
-                return
-            self._stated.append(state)
-            if event.data == "":
-                self.carried(event, later=("state",))
-                return
-        later = ("state",) if head.kind == "thinking" else ()
-        value = {"type": WORD[head.kind], "value": event.data}
-        self._say(value, [Append(event.data)], [event], later=later)
+                return None
+            return [Written(None, [each], later=("state",), guess=self._guess(each)) for each in events]
+        later = ("state",) if self._state is THINKING else ()
+        value = {"type": WORD[RUN[self._state]], "value": event.data}
+        guess = self._guess(event) if self._state is THINKING else None
+        return [*self._not_last(events), frame(value, [event], later=later, guess=guess)]
 
-    def _remember(self, state: State) -> None:
-        guess = guessed_issuer(self._model)
-        data = state_data(state, guess)
-        if state.namespace is None and guess:
-            self.options.guess("namespace", f"the state's issuer was taken to be {guess!r}, the publisher")
-        self._state = {**self._state, **(data or {})}
+    def _guess(self, event: Event) -> tuple[str, str] | None:
+        issuer = guessed_issuer(self._model)
+        if type(event) is not Append or event.state is None or event.state.namespace is not None or not issuer:
+            return None
+        return "namespace", f"the state's issuer was taken to be {issuer!r}, the publisher"
 
-    def _flush(self) -> None:
-        """A held state turned out not to be the run's last fragment: it is carried at its place."""
-        if self._held:
-            self.carried(*self._held, later=("state",))
-            self._stated += [e.state for e in self._held if type(e) is Append and e.state is not None]
-            self._held = []
+    def _not_last(self, events: Sequence[Event]) -> list[Written]:
+        """What waited for the end of its part, which did not come: it is carried at its place."""
+        before = events[:-1]
+        guess = next(filter(None, map(self._guess, before)), None) if self._state is THINKING else None
+        return [Written(None, before, later=("state",), guess=guess)] if before else []
 
-    def _on_close(self, event: Close) -> None:
-        if not self._native:
-            self.carried(event)
-            return
-        head, held = self._head, self._held
-        assert head is not None
-        self._native, self._held = False, []
-        if head.kind == "tool_call":
-            self._tool(head, held, event)
-        elif head.kind == "thinking" and self._state:
-            value = {"type": "thinkingEnd", "data": self._state}
-            said: list[Event] = [Append("", read_data(self._state)), Close()] if held else [Close()]
-            self._say(value, said, [*held, event])
-        else:
-            self._say({"type": f"{WORD[head.kind]}End"}, [Close()], [event])
+    def _write_close(self, events: Sequence[Event]) -> Pieces:
+        head = events[0]
+        if type(head) is Open:
+            return self._tool(head, events)
+        if self._state not in RUN:
+            return [Written(None, events)]
+        if self._state is CONTENT:
+            return [frame({"type": "contentEnd"}, events)]
+        data: JsonObject = {}
+        issuer = guessed_issuer(self._model)
+        waiting = [each.state for each in events if type(each) is Append and each.state is not None]
+        for state in (*self._stated, *waiting):
+            data |= state_data(state, issuer) or {}
+        guess = next(filter(None, map(self._guess, events)), None)
+        return [frame({"type": "thinkingEnd", **({"data": data} if data else {})}, events, guess=guess)]
 
-    def _tool(self, head: Open, held: list[Event], event: Close) -> None:
-        raw = arguments_of("".join([piece.data for piece in held if type(piece) is Append]))  # type: ignore[misc]
-        value = {"type": "tool", "value": {"id": head.id, "name": head.name, "arguments": raw}}
-        self._say(value, [said_open(head), Append(raw), Close()], [*held, event])
+    def _tool(self, head: Open, events: Sequence[Event]) -> Pieces:
+        raw = "".join([piece.data for piece in events if type(piece) is Append])  # type: ignore[misc]
+        end = events[-1]
+        if type(end) is Close and end.cut and not is_whole(raw):
+            # a client would run half a call
+            return [Written(None, events)]
+        said = said_open(head, self._calls)
+        call = {"id": said.id, "name": said.name, "arguments": arguments_of(raw)}
+        guess = ("id", f"the call had none: {said.id!r} was made up") if said.id != head.id else None
+        return [frame({"type": "tool", "value": call}, events, guess=guess)]
 
-    def _on_handover(self, event: Handover) -> None:
-        self._flush()
-        self._native = False
+    def _write_handover(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Handover
         value = {"type": "streamError", "model": model_words(event.model)}
-        self._say(value, [Handover(known_model(event.model))], [event])
+        return [*self._not_last(events), frame(value, [event])]
 
-    def _on_finish(self, event: Finish) -> None:
-        usage = usage_words(event, self._model)
-        self._say({"type": "stop", "usage": usage}, [read_usage(usage, self._model)], [event])
+    def _write_finish(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Finish
+        return [frame({"type": "stop", "usage": usage_words(event, self._model)}, events)]
 
-    def _on_failure(self, event: Failure) -> None:
-        self._flush()
-        unit = error_envelope(event)
-        unit, said = self.restore(unit, [Failure(unit["code"], event.message)], [event])
-        self.sink.put(unit, "error", said, [event])
+    def _write_failure(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Failure
+        return [*self._not_last(events), Written(error_envelope(event), [event], "error")]
 
-    def _on_foreign(self, event: Foreign) -> None:
-        if event.codec == NAME and not self._held:
-            value = event.unit.get("value")
-            kind = value.get("type") if isinstance(value, dict) else None
-            self.foreign(event, kind if isinstance(kind, str) else None)
-        else:
-            self._on_note(event)
+    def _write_foreign(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Foreign
+        if event.codec != NAME or type(events[0]) is Open:
+            return self._write_note(events)
+        value = event.unit.get("value")
+        kind = value.get("type") if isinstance(value, dict) else None
+        return [*self._not_last(events), Written(event.unit, [event], kind if isinstance(kind, str) else None)]
 
-    def _on_note(self, event: Event) -> None:
-        if self._held and self._head is not None and self._head.kind == "tool_call":
-            self._held.append(event)
-        else:
-            self._flush()
-            self.carried(event)
+    def _write_note(self, events: Sequence[Event]) -> Pieces:
+        if type(events[0]) is Open:
+            return None
+        return [*self._not_last(events), Written(None, events[-1:])]
 
-    def _say(
-        self,
-        value: JsonObject,
-        said: list[Event],
-        meant: list[Event],
-        *,
-        made_up: bool = False,
-        later: Sequence[str] = (),
-    ) -> None:
-        kind, unit = value["type"], envelope(value)
-        if meant[0].residue:
-            unit, said = self.restore(unit, said, meant)
-        self._frames = STATES[self._frames].get(kind, self._frames)
-        self.sink.put(unit, kind, said, meant, made_up=made_up, later=later)
-
-    def reread(self, unit: JsonObject) -> list[Event]:
-        reader = GatewayDecoder(replace(self.options, strict=True, report=None))
-        reader.resume(self._frames, self._model, self._stated)
-        return reader.decode(unit, None)
-
-    _handlers: ClassVar[dict[type[Event], Callable[[Any, Any], None]]] = {
-        Append: _on_append,
-        Open: _on_open,
-        Close: _on_close,
-        Start: _on_start,
-        Finish: _on_finish,
-        Failure: _on_failure,
-        Handover: _on_handover,
-        Foreign: _on_foreign,
-        Usage: _on_note,
-        Annotate: _on_note,
+    _writers: ClassVar[dict[type[Event], Callable[[Any, Sequence[Event]], Pieces]]] = {
+        Append: _write_append,
+        Open: _write_open,
+        Close: _write_close,
+        Start: _write_start,
+        Finish: _write_finish,
+        Failure: _write_failure,
+        Handover: _write_handover,
+        Foreign: _write_foreign,
+        **dict.fromkeys((Usage, Annotate, Ping), _write_note),
     }
+
+
+def frame(
+    value: JsonObject,
+    meant: Sequence[Event],
+    *,
+    made_up: bool = False,
+    later: Sequence[str] = (),
+    guess: tuple[str, str] | None = None,
+) -> Written:
+    """A frame in its envelope."""
+    return Written(envelope(value), meant, value["type"], made_up, later, guess)

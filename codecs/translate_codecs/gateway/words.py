@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from translate import jsontext
+from translate.algebra.calls import BLANK, made_id
 from translate.algebra.events import (
     Append,
     Failure,
@@ -19,7 +20,7 @@ from translate.algebra.events import (
     TokenCounts,
 )
 from translate.algebra.reading import member, optional, reason_word
-from translate.engine.forms import TEXT, Hot
+from translate.codec import TEXT, Hot
 
 NAME: Final = "gateway"
 UNKNOWN: Final = "unknown"
@@ -52,6 +53,8 @@ STATES: Final[dict[str, dict[str, str]]] = {
 """State → frame → next state. The encoder moves through the same table, from the other side."""
 
 RUN: Final[dict[str, PartKind]] = {THINKING: "thinking", CONTENT: "text"}
+STARTS: Final[dict[str, str]] = {"contentStart": CONTENT, "thinkingStart": THINKING}
+"""Frame that opens a run → the state that it leads to."""
 
 
 
@@ -82,7 +85,10 @@ def state_data(state: State | None, guess: str | None) -> JsonObject | None:
 
 def guessed_issuer(model: Model) -> str | None:
     """Who is taken to have issued a state whose namespace is unknown."""
-    return model.publisher.lower() if model.publisher and model.publisher != UNKNOWN else None
+    if not model.publisher or model.publisher == UNKNOWN:
+        return None
+    # a dot would end it
+    return model.publisher.lower().replace(".", "-")
 
 
 def read_data(data: JsonObject | None) -> State | None:
@@ -127,7 +133,7 @@ HOT: Final = {word: Hot(envelope({"type": word, "value": TEXT}), NAME, word) for
 
 def arguments_of(raw: str) -> str:
     """The arguments as a ``tool`` says them; text that is blank at home is a patch in the residue."""
-    return raw if raw.strip() else "{}"
+    return raw if raw.strip(BLANK) else "{}"
 
 
 def known_model(model: Model) -> Model:
@@ -135,10 +141,10 @@ def known_model(model: Model) -> Model:
     return Model(**{name: None if word == UNKNOWN else word for name, word in model_words(model).items()})
 
 
-def said_open(head: Open) -> Open:
-    """The opening that the native words of ``head`` say."""
+def said_open(head: Open, calls: int = 0) -> Open:
+    """The opening that the native words of ``head`` say, after so many ``calls``."""
     if head.kind == "tool_call":
-        return Open("tool_call", head.id, head.name)
+        return Open("tool_call", made_id(calls) if head.id is None else head.id, head.name)
     return Open("thinking" if head.kind == "thinking" else "text")
 
 
@@ -156,7 +162,7 @@ def assembled(head: Open, data: Any, state: JsonObject) -> JsonObject:
 
 def same_data(said: Append, meant: Append) -> bool:
     """Whether a fragment is said as another; blank arguments are ``{}``."""
-    blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip()
+    blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip(BLANK)
     return blank or jsontext.same(said.data, meant.data)
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 from pydantic import BaseModel
 
 from translate import jsontext
+from translate.algebra.calls import same_call
 from translate.algebra.events import (
     Append,
     Event,
@@ -19,20 +20,21 @@ from translate.algebra.events import (
     Open,
 )
 from translate.algebra.parts import Part, parts
-from translate.codec import Codec, Options, Sink
-from translate.errors import GrammarError
+from translate.carry import patches
+from translate.codec import Codec, Options
+from translate.errors import GrammarError, TranslateError
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
-from .decoder import UniEventDecoder
 from .encoder import UniEventEncoder
 from .words import (
     DONE,
     FIELD,
     NAME,
+    STAMP,
     assembled,
     error_unit,
     read_stop,
@@ -52,11 +54,8 @@ class UniEvent(Codec):
     says = frozenset({*FIELD, "refusal", "state", "finish", "failure"})
     only: ClassVar[Mapping[str, str]] = {"created_at": "time stamps of single events"}
 
-    def decoder(self, options: Options) -> UniEventDecoder:
-        return UniEventDecoder(options)
-
-    def encoder(self, sink: Sink, options: Options) -> UniEventEncoder:
-        return UniEventEncoder(self, sink, options)
+    def encoder(self, options: Options) -> UniEventEncoder:
+        return UniEventEncoder(self, options)
 
     def is_terminal(self, unit: JsonObject) -> bool:
         return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
@@ -74,11 +73,13 @@ class UniEvent(Codec):
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":
-            return bool(event.name and event.id)
+            return bool(event.name)
         return super().sayable(event)
 
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
+            if said.kind == meant.kind == "tool_call":
+                return same_call(said, meant)
             return said == replace(said_open(meant), residue=said.residue)
         if type(said) is Append and type(meant) is Append:
             values = [e.state.values if e.state else None for e in (said, meant)]
@@ -93,17 +94,34 @@ class UniEvent(Codec):
     def assemble(self, events: Iterable[Event]) -> JsonObject:
         """A UniMessage: the ``.done`` items, with the usage and finish reason of the stop event."""
         items: list[JsonObject] = []
+        calls = 0
         for part in parts(events):
             if isinstance(part, Part):
                 # one state is all that an item can say, and a group that broke before its first fragment says nothing
                 state = next((state.values for state in part.states if state.values), None)
                 if self.sayable(part.head) and part.begun:
-                    items.append(assembled(part.head, part.data, state))
+                    items.append(assembled(said_open(part.head, calls), part.data, state))
+                calls += part.head.kind == "tool_call"
             elif type(part) is Finish:
-                stop = stop_event(part)
-                ends = {key: stop[key] for key in ("usage_metadata", "finish_reason")}
+                stop = as_it_was(stop_event(part), part)
+                ends: JsonObject = {
+                    key: stop[key] for key in ("usage_metadata", "finish_reason", "created_at") if key in stop
+                }
                 return {"role": "assistant", "content_items": items, **ends}
         raise GrammarError("the events have no finish", expected="finish")
 
     def models(self) -> Mapping[str, type[BaseModel]]:
         return models.MODELS
+
+
+def as_it_was(stop: JsonObject, event: Finish) -> JsonObject:
+    """A stop event as it stood at home, where it came from there."""
+    own = (event.residue or {}).get(NAME, {})
+    if STAMP in own:
+        stop["created_at"] = own[STAMP]
+    try:
+        was = patches.apply(stop, own.get("patch", []))
+        return was if read_stop(was) == read_stop(stop) else stop
+    except (patches.PatchError, TranslateError, KeyError, TypeError):
+        # the residue came by a carry
+        return stop

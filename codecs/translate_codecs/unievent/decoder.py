@@ -1,10 +1,10 @@
-"""UniEvent: units become events."""
-
+"""UniEvent read: what its units say, and what is known of a stream so far."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Any
 
 from translate import jsontext
@@ -14,21 +14,24 @@ from translate.algebra.events import (
     Close,
     Data,
     Event,
+    Failure,
+    Finish,
     Foreign,
+    Handover,
     JsonObject,
     Open,
     State,
 )
 from translate.algebra.parts import Growth
 from translate.algebra.reading import kind_of, member, optional
-from translate.carry import patches as patch
-from translate.codec import Decoder, Options
-from translate.engine.forms import Hot
-from translate.errors import DecodeError, GrammarError, excerpt
+from translate.codec import Codec, Decoder, Hot, Mended, Options
+from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
 from .words import (
     BETWEEN,
+    ENDED,
     FIELD,
+    FRAGMENTS,
     GROUP,
     HOT,
     NAME,
@@ -36,62 +39,126 @@ from .words import (
     STATES,
     close_enough,
     delta_event,
-    error_unit,
+    is_stamp,
     item_of,
     parse_arguments,
     read_error,
     read_stop,
-    stop_event,
+    said_kind,
+    said_open,
 )
 
 
 class UniEventDecoder(Decoder):
     """Reads UniEvents."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
+    def __init__(self, codec: Codec, options: Options) -> None:
+        super().__init__(codec, options)
         self._state = BETWEEN
-        self._head = Open("text")
+        self._said = Open("text")
+        """The open part, or the last one, as its items say it."""
+        self._kind = "text"
+        """The kind of these items; empty where none says it."""
+        self._calls = 0
         self._grown = Growth()
         self._fidelity: JsonObject | None = None
+        self._pieces: list[JsonObject] = []
+        """What came of the state after its first piece, in lenient mode."""
 
     @property
     def state(self) -> str:
-        return f"in a {self._head.kind} group" if self._state == GROUP else self._state
+        return f"in a {self._kind} group" if self._state is GROUP else self._state
 
-    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
+    # ---- what is known
+
+    def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        for event in meant:
+            kind = type(event)
+            if kind is Append:
+                self._grown.add(event.data)  # type: ignore[union-attr]
+            elif kind is Open:
+                self._begin(event)  # type: ignore[arg-type]
+            elif kind is Close or kind is Handover:
+                self._state = BETWEEN
+            elif kind is Finish or kind is Failure:
+                self._state = ENDED
+        if unit is not None and self._state is not ENDED and (item := fragment_of(unit)) is not None:
+            self._state = GROUP
+            self._fidelity = self._fidelity or item.get("fidelity") or None
+
+    def _begin(self, head: Open) -> None:
+        self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
+        self._kind = said_kind(head) if self.codec.sayable(head) else ""
+        self._calls += head.kind == "tool_call"
+
+    def _whole(self) -> Data:
+        """What the open part's fragments add up to, of the type that its kind takes."""
+        return self._grown.join() or GROWS[self._kind]()
+
+    def hot(self) -> Hot | None:
+        return HOT.get(self._kind) if self._state is GROUP else None
+
+    def grow(self, text: str) -> None:
+        self._grown.add(text)
+
+    # ---- the short way
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        try:
+            (item,) = unit["content_items"]
+            kind, field, length = FRAGMENTS[item["type"]]
+            text, at = item[field], unit["created_at"]
+            usual = (
+                (len(unit), len(item)) == (6, length)
+                and unit["role"] == "assistant"
+                and unit["event_type"] == "delta"
+                and unit["usage_metadata"] is None
+                and unit["finish_reason"] is None
+            )
+            if not usual or type(text) is not str or type(at) is not int:
+                return None
+            call = length == 4
+            if self._state is GROUP:
+                if kind != self._kind or (call and not item["name"] == item["tool_call_id"] == ""):
+                    return None
+                self._grown.add(text)
+                return [Append(text, None, {NAME: {STAMP: at}})]
+            if self._state is not BETWEEN:
+                return None
+            head = Open(kind, residue={NAME: {STAMP: at}})
+            if call:
+                head.id, head.name = item["tool_call_id"], item["name"]
+                if not (type(head.id) is type(head.name) is str and head.id and head.name):
+                    return None
+        except (KeyError, TypeError, ValueError):
+            return None
+        self._begin(head)
+        self._state = GROUP
+        self._grown.add(text)
+        return [head, Append(text)]
+
+    # ---- the long way
+
+    def read(self, unit: JsonObject, name: str | None) -> list[Event]:
+        if "error" in unit:
+            # whatever else it holds: the reference client raises
+            error = member(unit, "error", dict, "a unit")
+            self._allow("error")
+            return [read_error(error)]
         kind = unit.get("event_type")
-        if kind is None and isinstance(unit.get("error"), dict):
-            return self._on_error(unit)
         if not isinstance(kind, str):
             raise DecodeError("neither an event nor an error", expected="event_type or error", excerpt=excerpt(unit))
         if kind == "delta":
             return self._on_delta(unit)
         return self._on_stop(unit) if kind == "stop" else [Foreign(NAME, unit)]
 
-    def hot(self) -> Hot | None:
-        return HOT.get(self._head.kind) if self._state == GROUP else None
-
-    def grow(self, text: str) -> None:
-        self._grown.add(text)
-
-    def resume(self, head: Open, grown: Growth, fidelity: JsonObject | None) -> None:
-        """Go on in a group that others have begun."""
-        self._state, self._head, self._grown, self._fidelity = GROUP, head, grown, fidelity
-
-    def _move(self, what: str) -> None:
-        self._state = self._following(what)
-
-    def _following(self, what: str) -> str:
-        """The next state; it is entered when the unit has been found to be good, so that errors name the one before."""
-        following = STATES[self._state].get(what)
-        if following is None:
+    def _allow(self, what: str) -> None:
+        if what not in STATES[self._state]:
             expected = " or ".join(STATES[self._state]) or "nothing"
             raise GrammarError(f"a {what} {self.state}", expected=expected)
-        return following
 
     def _on_delta(self, unit: JsonObject) -> list[Event]:
-        self._check_event(unit)
+        check_event(unit)
         if unit.get("usage_metadata") is not None or unit.get("finish_reason") is not None:
             raise DecodeError("a delta event with usage or a finish reason", expected="null")
         items = member(unit, "content_items", list, "a delta event")
@@ -101,171 +168,180 @@ class UniEventDecoder(Decoder):
         kind, _, phase = member(item, "type", str, "an item").partition(".")
         if kind not in FIELD or phase not in ("delta", "done"):
             return [Foreign(NAME, unit)]
-        return (self._on_fragment if phase == "delta" else self._on_done)(unit, item, kind)
+        return (self._on_fragment if phase == "delta" else self._on_done)(item, kind)
 
-    def _check_event(self, unit: JsonObject) -> None:
-        if unit.get("role") != "assistant":
-            raise DecodeError(f"the role is {unit.get('role')!r}", expected="'assistant'")
-        if isinstance(at := unit.get("created_at"), bool) or not isinstance(at, (int, float, type(None))):
-            raise DecodeError(f"created_at is {kind_of(at)}", expected="milliseconds, a number")
-
-    def _on_fragment(self, unit: JsonObject, item: JsonObject, kind: str) -> list[Event]:
-        head, data = self._header(item, kind), self._data(item, kind)
-        events: list[Event] = []
-        if self._state == GROUP and not self._continues(head):
-            if self.options.strict:
-                raise GrammarError(f"a {item['type']} that begins another group {self.state}", expected="its .done")
-            self.options.repair(".done", f"the {self._head.kind} group had none")
-            events.append(Close())
-            self._state = BETWEEN
-        begins = self._state == BETWEEN
-        if begins:
-            if kind == "tool_call" and not (head.name and head.id):
-                raise GrammarError("the first tool_call.delta of a call without its name or id", expected="both")
-            self._head, self._grown, self._fidelity = head, Growth(), None
-            events.append(head)
-        self._move("delta")
-        state = self._stated(item)
-        self._grown.add(data)
-        events.append(Append(data, state))
-        says = self._head if begins or kind != "tool_call" else Open("tool_call")
-        canonical = item_of(kind, "delta", self._as_given(data, item), says, state.values if state else None)
-        self._keep(unit, delta_event(canonical), events[-2] if begins else events[-1])
-        return events
+    def _on_fragment(self, item: JsonObject, kind: str) -> list[Event]:
+        head, data = header(item, kind), data_of(item, kind)
+        if self._state is GROUP and not self._continues(head):
+            raise GrammarError(f"a {item['type']} that begins another group {self.state}", expected="its .done")
+        self._allow("delta")
+        fragment = Append(data, self._stated(item))
+        if self._state is GROUP:
+            return [fragment]
+        if kind == "tool_call" and not (head.name and head.id):
+            raise GrammarError("the first tool_call.delta of a call without its name or id", expected="both")
+        return [head, fragment]
 
     def _continues(self, head: Open) -> bool:
-        mine = self._head
-        if head.kind != mine.kind or head.mime_type != mine.mime_type:
-            return False
-        return not head.name and head.id in (None, "", None if self.options.strict else mine.id)
-
-    def _header(self, item: JsonObject, kind: str) -> Open:
-        where = f"a {item['type']}"
-        if kind == "tool_call":
-            return Open("tool_call", member(item, "tool_call_id", str, where), member(item, "name", str, where))
-        mime = member(item, "mime_type", str, where) if GROWS[kind] is bytes else None
-        return Open(kind, mime_type=mime)  # type: ignore[arg-type]
-
-    def _data(self, item: JsonObject, kind: str) -> Data:
-        grows, where = GROWS[kind], f"a {item['type']}"
-        if grows is bytes:
-            value = item.get("data")
-            if isinstance(value, (bytes, bytearray)):
-                return bytes(value)
-            try:
-                return base64.b64decode(member(item, "data", str, where), validate=True)
-            except (binascii.Error, ValueError):
-                raise DecodeError(f"the data of {where} is not base64", excerpt=excerpt(value)) from None
-        value = member(item, FIELD[kind], grows, where)
-        if grows is list and not {*map(type, value)} <= {int, float, jsontext.Beyond}:
-            raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
-        return value  # type: ignore[no-any-return]
+        mine = self._said
+        return head.kind == mine.kind and head.mime_type == mine.mime_type and not head.name and not head.id
 
     def _stated(self, item: JsonObject) -> State | None:
         """The state that this fragment brings. The same once more is transport."""
         fidelity = optional(item, "fidelity", dict, f"a {item['type']}")
-        if not fidelity or (self._fidelity is not None and jsontext.same(fidelity, self._fidelity)):
+        known = self._fidelity if self._state is GROUP else None
+        if not fidelity or (known is not None and jsontext.same(fidelity, known)):
             return None
-        if self._fidelity is not None:
-            if self.options.strict:
-                raise GrammarError("a second, different fidelity in one group", expected="one")
-            self.options.repair("fidelity", "pieces were joined")
-            fidelity = {**self._fidelity, **{k: _joined(self._fidelity.get(k), v) for k, v in fidelity.items()}}
-        self._fidelity = fidelity
+        if known is not None:
+            raise GrammarError("a second, different fidelity in one group", expected="one")
         return State(None, fidelity)
 
-    def _on_done(self, unit: JsonObject, item: JsonObject, kind: str) -> list[Event]:
-        if self._state == GROUP and kind != self._head.kind:
-            raise GrammarError(f"a {item['type']} {self.state}", expected=f"{self._head.kind}.delta or .done")
-        following = self._following("done")
-        canonical = item_of(kind, "done", self._complete(item, kind), self._head, self._fidelity)
-        wrong = self._contradiction(item, kind, canonical)
-        event = Close()
+    def _on_done(self, item: JsonObject, kind: str) -> list[Event]:
+        if self._state is GROUP and kind != self._kind:
+            raise GrammarError(f"a {item['type']} {self.state}", expected=f"{self._kind}.delta or .done")
+        self._allow("done")
+        wrong = self._contradiction(item, kind)
         if wrong:
-            if self.options.strict:
-                raise GrammarError(f"the {item['type']} differs from its fragments in {wrong!r}", expected="the same")
-            self.options.repair(wrong, f"the {item['type']} differed from its fragments, which stand")
-            unit = {**delta_event(canonical), **{k: v for k, v in unit.items() if k == "created_at"}}
-        parsed = kind == "tool_call" and canonical[FIELD[kind]] is not item[FIELD[kind]]
-        self._keep(unit, delta_event(canonical), event, parsed=parsed)
-        self._state = following
-        return [event]
+            raise GrammarError(f"the {item['type']} differs from its fragments in {wrong!r}", expected="the same")
+        return [Close()]
 
-    def _complete(self, item: JsonObject, kind: str) -> Any:
-        """The complete item's growing field, in the form that ``item`` has it."""
-        data = self._grown.join()
+    def _contradiction(self, item: JsonObject, kind: str) -> str | None:
+        """The member in which a ``.done`` is not what its fragments add up to."""
+        field, grown = FIELD[kind], self._whole()
         if kind == "tool_call":
-            parsed = parse_arguments(data, self._head.name or "", self._head.id or "")  # type: ignore[arg-type]
-            given = item.get(FIELD[kind])
-            return given if jsontext.same(given, parsed) else parsed
-        return self._as_given(data, item) if GROWS[kind] is bytes else data
-
-    def _as_given(self, data: Data, item: JsonObject) -> Any:
-        """Data in the form that ``item`` has it: bytes as base64 where it has text."""
-        if isinstance(data, bytes) and isinstance(item.get("data"), str):
-            return base64.b64encode(data).decode("ascii")
-        return data
-
-    def _contradiction(self, item: JsonObject, kind: str, canonical: JsonObject) -> str | None:
-        field = FIELD[kind]
-        exact = GROWS[kind] is str and (kind != "tool_call" or item.get(field) is canonical[field])
-        if exact and item == canonical and jsontext.same(item.get("fidelity"), self._fidelity):
-            # nearly always; what was compared are texts
-            return None
-        if kind == "tool_call":
-            given: Any = member(item, field, dict, "a tool_call.done")
-            agrees = given is canonical[field] or close_enough(given, canonical[field])
-        else:
-            agrees = jsontext.same(self._data(item, kind), self._grown.join())
-        if not agrees:
+            parsed = parse_arguments(grown, self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+            if not close_enough(member(item, field, dict, "a tool_call.done"), parsed):
+                return field
+        elif not jsontext.same(data_of(item, kind), grown):
             return field
+        mine, theirs = self._said, header(item, kind)
+        if theirs != mine:
+            return next(key for key, name in HEADER.items() if getattr(mine, name) != getattr(theirs, name))
         fidelity = optional(item, "fidelity", dict, f"a {item['type']}") or None
-        for key, value in (*self._header_pairs(item, kind), ("fidelity", fidelity)):
-            if not jsontext.same(value, canonical.get(key)):
-                return key
-        return None
-
-    def _header_pairs(self, item: JsonObject, kind: str) -> list[tuple[str, Any]]:
-        self._header(item, kind)
-        return [(key, item[key]) for key in ("name", "tool_call_id", "mime_type") if key in item]
+        return None if jsontext.same(fidelity, self._fidelity) else "fidelity"
 
     def _on_stop(self, unit: JsonObject) -> list[Event]:
-        self._check_event(unit)
+        check_event(unit)
         if member(unit, "content_items", list, "a stop event"):
             raise DecodeError("a stop event with items", expected="none")
         usage = member(unit, "usage_metadata", dict, "a stop event")
         for key in ("cached_tokens", "prompt_tokens", "thoughts_tokens", "response_tokens"):
             optional(usage, key, int, "usage_metadata")
         member(unit, "finish_reason", str, "a stop event")
-        events: list[Event] = []
-        if self._state == GROUP and not self.options.strict:
-            self.options.repair(".done", f"the {self._head.kind} group had none")
-            events.append(Close())
-            self._state = BETWEEN
-        self._move("stop")
-        event = read_stop(unit)
-        self._keep(unit, stop_event(event), event)
-        return [*events, event]
+        self._allow("stop")
+        return [read_stop(unit)]
 
-    def _on_error(self, unit: JsonObject) -> list[Event]:
-        following = self._following("error")
-        event = read_error(unit["error"])
-        self._state = following
-        self._keep(unit, error_unit(event, at_home=True), event)
-        return [event]
+    # ---- lenient mode
 
-    def _keep(self, unit: JsonObject, canonical: JsonObject, event: Event, *, parsed: bool = False) -> None:
-        """Put what only UniEvent says of the unit into the event's residue.
+    def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
+        stops = unit.get("event_type") == "stop"
+        if stops and isinstance(error, DecodeError) and unit.get("content_items") is None:
+            return Mended("content_items", "a stop event had none", {**unit, "content_items": []}, name)
+        if not isinstance(error, GrammarError) or self._state is not GROUP:
+            return None
+        if stops:
+            return self._closed(unit, name)
+        item = unit["content_items"][0]
+        kind, _, phase = item["type"].partition(".")
+        if phase == "done":
+            return self._agreed(unit, name, item, kind) if kind == self._kind else None
+        head = header(item, kind)
+        if head.id == self._said.id and self._continues(Open(kind, name=head.name, mime_type=head.mime_type)):
+            what = f"a later {item['type']} repeated the call's id"
+            return Mended("tool_call_id", what, delta_unit(unit, {**item, "tool_call_id": ""}), name)
+        if not self._continues(head):
+            return self._closed(unit, name)
+        self._pieces.append(item["fidelity"])
+        bare = delta_unit(unit, {key: value for key, value in item.items() if key != "fidelity"})
+        return Mended("fidelity", "pieces were joined", bare, name)
 
-        ``parsed``: ``canonical`` has values of its own. Otherwise its values are the unit's: equal ones are the same.
-        """
-        residue: JsonObject = {}
-        if "created_at" in unit:
-            residue[STAMP] = canonical["created_at"] = unit["created_at"]
-        if (parsed or canonical != unit) and (changes := patch.diff(canonical, unit)):
-            residue["patch"] = changes
-        event.residue = {NAME: residue}
+    def _joined(self) -> list[Event]:
+        """The state that came in pieces, once all of them are there."""
+        if not self._pieces:
+            return []
+        pieces, self._pieces = [self._fidelity or {}, *self._pieces], []
+        values: JsonObject = {}
+        for key in {key: None for piece in pieces for key in piece}:
+            given = [piece[key] for piece in pieces if key in piece]
+            values[key] = "".join(given) if all(isinstance(value, str) for value in given) else given[-1]
+        self._fidelity = values
+        return [Append(GROWS[self._kind](), State(None, values))]
+
+    def _closed(self, unit: JsonObject, name: str | None) -> Mended:
+        """The ``.done`` that is missing before a unit is put in, but for half a call."""
+        if self._kind == "tool_call":
+            parse_arguments(self._whole(), self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+        return Mended(".done", f"the {self._kind} group had none", unit, name, [*self._joined(), Close()])
+
+    def _agreed(self, unit: JsonObject, name: str | None, item: JsonObject, kind: str) -> Mended | None:
+        """A ``.done`` unlike its fragments: what they said stands, and where they said nothing, what it says."""
+        if self._pieces:
+            return Mended("fidelity", "its pieces were joined", unit, name, self._joined())
+        field, grown = FIELD[kind], self._whole()
+        wrong = self._contradiction(item, kind)
+        if wrong == field and not grown and item[field]:
+            said: Data = jsontext.dumps(item[field]).decode() if kind == "tool_call" else data_of(item, kind)
+            return Mended(field, f"only the {item['type']} had any", unit, name, [Append(said)])
+        if wrong == "fidelity" and self._fidelity is None:
+            state = State(None, item["fidelity"])
+            self._fidelity = state.values
+            return Mended(wrong, f"only the {item['type']} had one", unit, name, [Append(GROWS[kind](), state)])
+        whole: Any = jsontext.whole(grown) if isinstance(grown, str) else grown
+        if kind == "tool_call":
+            whole = parse_arguments(grown, self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+        stands = item_of(kind, "done", whole, self._said, self._fidelity)
+        what = f"the {item['type']} differed from its fragments, which stand"
+        stamp = {"created_at": unit["created_at"]} if "created_at" in unit else {}
+        return Mended(wrong or field, what, {**delta_event(stands), **stamp}, name)
 
 
-def _joined(first: Any, second: Any) -> Any:
-    return first + second if isinstance(first, str) and isinstance(second, str) else second
+HEADER = {"name": "name", "tool_call_id": "id", "mime_type": "mime_type"}
+"""Member of an item → what it is of an opening."""
+
+
+def check_event(unit: JsonObject) -> None:
+    """What every event must have."""
+    if unit.get("role") != "assistant":
+        raise DecodeError(f"the role is {excerpt(unit.get('role'))}", expected="'assistant'")
+    if not is_stamp(at := unit.get("created_at")):
+        raise DecodeError(f"created_at is {kind_of(at)}", expected="milliseconds, a number")
+
+
+def fragment_of(unit: JsonObject) -> JsonObject | None:
+    """The item of a fragment of known kind, ``None`` for any other unit."""
+    if unit.get("event_type") != "delta":
+        return None
+    item: JsonObject = unit["content_items"][0]
+    kind, _, phase = item["type"].partition(".")
+    return item if phase == "delta" and kind in FIELD else None
+
+
+def delta_unit(unit: JsonObject, item: JsonObject) -> JsonObject:
+    """A unit with another item."""
+    return {**unit, "content_items": [item]}
+
+
+def header(item: JsonObject, kind: str) -> Open:
+    """What an item says of its part."""
+    where = f"a {item['type']}"
+    if kind == "tool_call":
+        return Open("tool_call", member(item, "tool_call_id", str, where), member(item, "name", str, where))
+    mime = member(item, "mime_type", str, where) if GROWS[kind] is bytes else None
+    return Open(kind, mime_type=mime)  # type: ignore[arg-type]
+
+
+def data_of(item: JsonObject, kind: str) -> Data:
+    """What an item, but a whole call, says of its part's data."""
+    grows, where = GROWS[kind], f"a {item['type']}"
+    if grows is bytes:
+        value = item.get("data")
+        if isinstance(value, (bytes, bytearray)):
+            return bytes(value)
+        try:
+            return base64.b64decode(member(item, "data", str, where), validate=True)
+        except (binascii.Error, ValueError):
+            raise DecodeError(f"the data of {where} is not base64", excerpt=excerpt(value)) from None
+    value = member(item, FIELD[kind], grows, where)
+    if grows is list and not {*map(type, value)} <= {int, float, jsontext.Beyond}:
+        raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
+    return value  # type: ignore[no-any-return]

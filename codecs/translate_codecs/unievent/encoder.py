@@ -1,14 +1,13 @@
-"""UniEvent: events become units."""
-
+"""UniEvent written: the unit that is expected for events."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from translate import jsontext
+from translate.algebra.calls import is_whole
 from translate.algebra.events import (
     GROWS,
     Annotate,
@@ -22,189 +21,198 @@ from translate.algebra.events import (
     Handover,
     JsonObject,
     Open,
+    Ping,
     Start,
-    State,
     Usage,
 )
-from translate.algebra.parts import Growth
 from translate.algebra.reading import kind_of
-from translate.codec import Codec, Encoder, Options, Sink
-from translate.engine.forms import Hot
+from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError
 
 from .decoder import UniEventDecoder
 from .words import (
-    HOT,
+    GROUP,
     NAME,
     STAMP,
     delta_event,
     error_unit,
+    is_stamp,
     item_of,
     parse_arguments,
-    read_error,
-    read_stop,
     said_kind,
     said_open,
     stop_event,
 )
 
 
-class UniEventEncoder(Encoder):
-    """Writes UniEvents."""
+class UniEventEncoder(UniEventDecoder, Encoder):
+    """Predicts UniEvents."""
 
-    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
-        super().__init__(codec, sink, options)
-        self._held: list[Event] = []
-        self._head: Open | None = None
-        self._native = False
-        self._grown = Growth()
-        self._state: State | None = None
-        self._group: tuple[Open, Growth, JsonObject | None] | None = None
+    def write(self, events: Sequence[Event]) -> Pieces:
+        return self._writers[type(events[-1])](self, events)
 
-    def handle(self, event: Event) -> None:
-        self._handlers[type(event)](self, event)
+    def mark(self, unit: JsonObject) -> JsonObject | None:
+        return {STAMP: unit["created_at"]} if "created_at" in unit else {}
 
-    def hot(self) -> Hot | None:
-        return HOT.get(said_kind(self._head)) if self._native and not self._held and self._head else None
+    def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
+        """Bytes in the form that ``unit`` has them, and the arguments that it has where they are those of its call."""
+        expected = self.whole(said)
+        if expected is None or "error" in unit or not unit["content_items"]:
+            return expected
+        given, mine = unit["content_items"][0], expected["content_items"][0]
+        if type(mine.get("data")) is bytes and isinstance(given["data"], str):
+            mine["data"] = _base64(mine["data"])
+        elif isinstance(mine.get("data"), str) and not isinstance(given["data"], str):
+            mine["data"] = given["data"]
+        return expected
 
-    def grow(self, text: str) -> None:
-        self._grown.add(text)
-
-    def _on_open(self, event: Open) -> None:
-        self._native = self.codec.sayable(event)
-        if not self._native:
-            self.carried(event)
-            return
-        # nothing is sayable before the first fragment
-        self._held = [event]
-        self._head, self._grown, self._state = event, Growth(), None
-
-    def _on_append(self, event: Append) -> None:
-        if not self._native:
-            self.carried(event)
-            return
-        self._fragment(event.data, event.state, [*self._held, event])
-
-    def _fragment(self, data: Data, state: State | None, meant: list[Event]) -> None:
-        head = self._head
-        assert head is not None
-        first = bool(self._held)
-        self._held = []
-        # a fragment is reread without what came before it: that is of the .done only
-        self._group = None if first else self._so_far(Growth())
-        self._grown.add(data)
-        state = State(None, state.values) if state is not None and state.values and self._state is None else None
-        self._state = self._state or state
-        kind = said_kind(head)
-        says = head if first or kind != "tool_call" else Open("tool_call")
-        unit = delta_event(item_of(kind, "delta", self._wire(data), says, state.values if state else None))
-        said: list[Event] = [said_open(head), Append(data, state)] if first else [Append(data, state)]
-        self._say(unit, said, meant)
-
-    def _wire(self, data: Data) -> Any:
-        if isinstance(data, bytes) and not self.options.objects:
-            return base64.b64encode(data).decode("ascii")
-        return data
-
-    def _on_close(self, event: Close) -> None:
-        if not self._native:
-            self.carried(event)
+    def say(self, event: Event) -> Said | None:
+        if type(event) is not Append or event.state is not None or self._state is not GROUP:
+            return None
+        text, kind, residue = event.data, self._kind, event.residue
+        if type(text) is not str:
+            return None
+        own = residue.get(NAME) if residue is not None else None
+        at: Any
+        if own is None:
+            at, made_up = self.options.clock(), True
         else:
-            self._done(event)
-
-    def _done(self, event: Close | Handover) -> None:
-        head = self._head
-        assert head is not None
-        if self._held:
-            # an empty run: one empty fragment is made up, so that the group is one
-            empty: Data = GROWS[head.kind]()
-            self._fragment(empty, None, self._held)
-        kind, data = said_kind(head), self._grown.join()
-        self._group = self._so_far(self._grown)
-        self._native, self._head = False, None
-        whole: Any = jsontext.whole(data) if isinstance(data, str) else self._wire(data)
+            at, made_up = own.get(STAMP), False
+            if len(own) != 1:
+                made_up = True
+                if len(own) != 2 or own.get("synthetic") is not True:
+                    return None
+            if type(at) is not int:
+                return None
         if kind == "tool_call":
-            whole = parse_arguments(data, head.name or "", head.id or "")  # type: ignore[arg-type]
-        unit = delta_event(item_of(kind, "done", whole, head, self._state.values if self._state else None))
-        self._say(unit, [Close()], [event])
-        self._group = None
+            item = {"type": "tool_call.delta", "name": "", "arguments": text, "tool_call_id": ""}
+        else:
+            item = {"type": f"{kind}.delta", kind: text}
+        self._grown.add(text)
+        unit = {
+            "role": "assistant",
+            "event_type": "delta",
+            "content_items": [item],
+            "usage_metadata": None,
+            "finish_reason": None,
+            "created_at": at,
+        }
+        return Said(unit, None, made_up)
 
-    def _so_far(self, grown: Growth) -> tuple[Open, Growth, JsonObject | None]:
-        """The group as a reader of it would have it."""
-        assert self._head is not None
-        return said_open(self._head), grown, self._state.values if self._state else None
+    # ---- by event: the last of those that wait
 
-    def _on_handover(self, event: Handover) -> None:
-        head = self._head
-        if self._native and not self._held and head is not None:
-            if head.kind == "tool_call":
-                # its .done would make half a call one that can be run
-                what = f"the call {head.name!r} broke off at a handover"
-                raw = str(self._grown.join())
-                raise ToolArgumentsError(what, name=head.name or "", id=head.id or "", raw=raw, position=len(raw))
-            self._done(event)
-            return
-        self.carried(*self._held, event)
-        self._native, self._held = False, []
+    def _write_open(self, events: Sequence[Event]) -> Pieces:
+        # nothing is sayable before the first fragment
+        return None if self.codec.sayable(events[-1]) else [Written(None, events)]
 
-    def _on_finish(self, event: Finish) -> None:
-        unit = stop_event(event)
-        self._say(unit, [read_stop(unit)], [event])
+    def _write_append(self, events: Sequence[Event]) -> Pieces:
+        event, first = events[-1], events[0]
+        assert type(event) is Append
+        head = first if type(first) is Open else None
+        if head is None and self._state is not GROUP:
+            return [Written(None, events)]
+        state = event.state.values if event.state and (head or self._fidelity is None) else None
+        return [self._fragment(head, event.data, state or None, events)]
 
-    def _on_failure(self, event: Failure) -> None:
-        if self._held:
-            self.carried(*self._held)
+    def _fragment(self, head: Open | None, data: Data, state: JsonObject | None, events: Sequence[Event]) -> Written:
+        if head is None:
+            says = Open("tool_call") if self._kind == "tool_call" else self._said
+        else:
+            says = said_open(head, self._calls)
+        written = self._stamped(delta_event(item_of(says.kind, "delta", self._wire(data), says, state)), events)
+        if head is not None and says.id != head.id:
+            return written._replace(guess=("id", f"the call had none: {says.id!r} was made up"))
+        return written
+
+    def _write_close(self, events: Sequence[Event]) -> Pieces:
+        event, head = events[-1], events[0]
+        assert type(event) is Close
+        if type(head) is Open:
+            # an empty run: one empty fragment is made up, so that the group is one
+            empty = GROWS[said_kind(head)]()
+            said = said_open(head, self._calls)
+            return [self._fragment(head, empty, None, events[:-1]), self._done(said, empty, None, event)]
+        if self._state is not GROUP:
+            return [Written(None, events)]
+        return [self._done(self._said, self._whole(), self._fidelity, event)]
+
+    def _done(self, head: Open, data: Data, state: JsonObject | None, event: Close | Handover) -> Written:
+        whole: Any = jsontext.whole(data) if isinstance(data, str) else self._wire(data)
+        if head.kind == "tool_call":
+            assert isinstance(data, str)
+            if type(event) is Close and event.cut and not is_whole(data):
+                raise broken_off(f"the call {head.name!r} was cut off", head, data)
+            whole = parse_arguments(data, head.name or "", head.id or "")
+        return self._stamped(delta_event(item_of(head.kind, "done", whole, head, state)), [event])
+
+    def _write_handover(self, events: Sequence[Event]) -> Pieces:
+        event, first = events[-1], events[0]
+        assert type(event) is Handover
+        if type(first) is Open or self._state is not GROUP:
+            return [Written(None, events)]
+        if self._kind == "tool_call":
+            # its .done would make half a call one that can be run
+            what = f"the call {self._said.name!r} broke off at a handover"
+            raise broken_off(what, self._said, str(self._whole()))
+        return [self._done(self._said, self._whole(), self._fidelity, event)]
+
+    def _write_finish(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Finish
+        return [self._stamped(stop_event(event), events)]
+
+    def _write_failure(self, events: Sequence[Event]) -> Pieces:
+        event, residue = events[-1], self.residue(events[-1])
+        assert type(event) is Failure
         home = self.at_home(event)
         unit = error_unit(event, at_home=home)
-        residue = self.residue(event)
         if residue is not None and STAMP in residue:
             unit["created_at"] = residue[STAMP]
-        unit, said = self.restore(unit, [read_error(unit["error"])], [event])
-        self.sink.put(unit, None, said, [event], made_up=not home)
+        said = Written(unit, events[-1:], made_up=not home)
+        return [Written(None, events[:-1]), said] if len(events) > 1 else [said]
 
-    def _on_foreign(self, event: Foreign) -> None:
-        if event.codec == NAME and not self._held:
-            self.foreign(event, None)
-        else:
-            self._on_note(event)
+    def _write_foreign(self, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        assert type(event) is Foreign
+        if event.codec == NAME and len(events) == 1:
+            return [Written(event.unit, events)]
+        return self._write_note(events)
 
-    def _on_note(self, event: Event) -> None:
-        if self._held:
-            # it comes after an opening that has not been said yet
-            self._held.append(event)
-        else:
-            self.carried(event)
+    def _write_note(self, events: Sequence[Event]) -> Pieces:
+        # what comes after an opening that has not been said yet comes after it at home, too
+        return None if type(events[0]) is Open else [Written(None, events)]
 
-    def _say(self, unit: JsonObject, said: list[Event], meant: list[Event]) -> None:
-        residue = self.residue(meant[0])
+    def _stamped(self, unit: JsonObject, events: Sequence[Event]) -> Written:
+        residue = self.residue(events[0])
         made_up = residue is None or bool(residue.get("synthetic"))
+        if residue is not None and not is_stamp(residue.get(STAMP)):
+            self.fault(f"its created_at is {kind_of(residue[STAMP])}")
+            residue, made_up = None, True
         if residue is None:
             unit["created_at"] = self.options.clock()
         elif STAMP in residue:
-            at = residue[STAMP]
-            if isinstance(at, bool) or not isinstance(at, (int, float, type(None))):
-                self.fault(f"its created_at is {kind_of(at)}")
-                at, made_up = self.options.clock(), True
-            unit["created_at"] = at
-        if residue is not None:
-            unit, said = self.restore(unit, said, meant)
-        self.sink.put(unit, None, said, meant, made_up=made_up)
+            unit["created_at"] = residue[STAMP]
+        return Written(unit, events, made_up=made_up)
 
-    def reread(self, unit: JsonObject) -> list[Event]:
-        reader = UniEventDecoder(replace(self.options, strict=True, report=None))
-        if self._group is not None:
-            reader.resume(*self._group)
-        return reader.decode(unit, None)
+    def _wire(self, data: Data) -> Any:
+        return _base64(data) if isinstance(data, bytes) and not self.options.objects else data
 
-    _handlers: ClassVar[dict[type[Event], Callable[[Any, Any], None]]] = {
-        Append: _on_append,
-        Open: _on_open,
-        Close: _on_close,
-        Finish: _on_finish,
-        Failure: _on_failure,
-        Handover: _on_handover,
-        Foreign: _on_foreign,
-        Start: _on_note,
-        Usage: _on_note,
-        Annotate: _on_note,
+    _writers: ClassVar[dict[type[Event], Callable[[Any, Sequence[Event]], Pieces]]] = {
+        Append: _write_append,
+        Open: _write_open,
+        Close: _write_close,
+        Finish: _write_finish,
+        Failure: _write_failure,
+        Handover: _write_handover,
+        Foreign: _write_foreign,
+        **dict.fromkeys((Start, Usage, Annotate, Ping), _write_note),
     }
+
+
+def broken_off(what: str, head: Open, raw: str) -> ToolArgumentsError:
+    """The error for a call that no one finished."""
+    return ToolArgumentsError(what, name=head.name or "", id=head.id or "", raw=raw, position=len(raw))
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

@@ -6,9 +6,10 @@ import math
 from typing import Any, Final
 
 from translate import jsontext
-from translate.algebra.events import GROWS, Data, Failure, Finish, JsonObject, Open, Reason, TokenCounts
+from translate.algebra.calls import BLANK, made_id
+from translate.algebra.events import GROWS, Data, Failure, Finish, JsonObject, Open, PartKind, Reason, TokenCounts
 from translate.algebra.reading import kind_of, optional, reason_word
-from translate.engine.forms import NUMBER, TEXT, Hot
+from translate.codec import NUMBER, TEXT, Hot
 from translate.errors import DecodeError, ToolArgumentsError
 
 NAME: Final = "unievent"
@@ -25,6 +26,13 @@ FIELD: Final[dict[str, str]] = {
 }
 """Kind of item → the field that its fragments grow."""
 
+FRAGMENTS: Final[dict[str, tuple[PartKind, str, int]]] = {
+    "text.delta": ("text", "text", 2),
+    "thinking.delta": ("thinking", "thinking", 2),
+    "tool_call.delta": ("tool_call", "arguments", 4),
+}
+"""Usual fragments: type of item → kind, growing field, members."""
+
 BETWEEN: Final = "between groups"
 GROUP: Final = "in a group"
 ENDED: Final = "ended"
@@ -36,6 +44,11 @@ STATES: Final[dict[str, dict[str, str]]] = {
 """State → what may come → next state. The encoder moves through the same table, from the other side."""
 
 _BAD_REQUEST = ("UnsupportedParameterError", "UnsupportedOperationError")
+
+
+def is_stamp(value: Any) -> bool:
+    """Whether a value may be a ``created_at``."""
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def delta_event(item: JsonObject) -> JsonObject:
@@ -126,8 +139,7 @@ def read_error(error: JsonObject) -> Failure:
 
 def parse_arguments(raw: str, name: str, id: str) -> JsonObject:
     """A call's arguments as the reference reads them: blank is ``{}``, exact integers, the last duplicate wins."""
-    text = raw.strip()
-    if not text:
+    if not raw.strip(BLANK):
         return {}
     try:
         value = jsontext.loads_str(raw)
@@ -176,11 +188,11 @@ def said_kind(head: Open) -> str:
     return "text" if head.kind == "refusal" else head.kind
 
 
-def said_open(head: Open) -> Open:
-    """The opening that the first fragment of a part says."""
+def said_open(head: Open, calls: int = 0) -> Open:
+    """The opening that the first fragment of a part says, after so many ``calls``."""
     kind = said_kind(head)
     if kind == "tool_call":
-        return Open("tool_call", head.id, head.name)
+        return Open("tool_call", head.id or made_id(calls), head.name)
     mime = (head.mime_type or "application/octet-stream") if GROWS[kind] is bytes else None
     return Open(kind, mime_type=mime)  # type: ignore[arg-type]
 

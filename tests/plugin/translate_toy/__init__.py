@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate import Codec, Decoder, Encoder, Options, Sink, jsontext
+from translate import Codec, Encoder, Options, Said, Written, jsontext
 from translate.algebra.events import (
     Append,
     Close,
@@ -33,7 +33,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import join
 from translate.algebra.reading import member, optional, reason_word
-from translate.carry import patches as patch
+from translate.codec import Pieces
 from translate.errors import DecodeError, GrammarError
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
@@ -52,7 +52,6 @@ STATES: Final[dict[str, dict[str, str]]] = {
 }
 """State → unit → next state."""
 KINDS: Final[dict[str, PartKind]] = {"text": "text", "thinking": "thinking"}
-WORDS: Final = {"text": "t", "thinking": "think"}
 
 
 def _end(event: Finish) -> JsonObject:
@@ -76,174 +75,131 @@ def _failure(unit: JsonObject) -> Failure:
     return Failure(optional(unit, "code", int, "a fail"), member(unit, "fail", str, "a fail"))
 
 
-class ToyDecoder(Decoder):
-    """Reads toy units."""
+class ToyEncoder(Encoder):
+    """Knows one stream of toy units: reads them, and predicts them."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
+    def __init__(self, codec: Codec, options: Options) -> None:
+        super().__init__(codec, options)
         self._state = BETWEEN
-        self._handlers: dict[str, Callable[[JsonObject], tuple[JsonObject, list[Event]]]] = {
-            word: getattr(self, f"_on_{word}") for word in ("open", "t", "think", "call", "close", "end", "fail")
-        }
 
     @property
     def state(self) -> str:
         return self._state
 
-    def decode(self, unit: JsonObject, name: str | None) -> list[Event]:
-        handler = next((self._handlers[key] for key in unit if key in self._handlers), None)
-        if handler is None:
-            return [Foreign(NAME, unit)]
-        canonical, events = handler(unit)
-        if changes := patch.diff(canonical, unit):
-            events[0].residue = {NAME: {"patch": changes}}
-        return events
+    # ---- what units say
 
-    def resume(self, state: str) -> None:
-        """Go on in a stream that others have begun."""
-        self._state = state
+    def read(self, unit: JsonObject, name: str | None) -> list[Event]:
+        word = next((key for key in unit if key in self._readers), None)
+        return [Foreign(NAME, unit)] if word is None else self._readers[word](self, unit)
 
-    def _move(self, what: str) -> None:
-        following = STATES[self._state].get(what)
-        if following is None:
+    def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        for event in meant:
+            if type(event) is Open and event.kind in KINDS:
+                self._state = TEXT if event.kind == "text" else THINKING
+            elif type(event) in (Close, Handover):
+                self._state = BETWEEN
+            elif type(event) in (Finish, Failure):
+                self._state = ENDED
+
+    def _allow(self, what: str) -> None:
+        if what not in STATES[self._state]:
             raise GrammarError(f"a unit {what!r} {self._state}", expected=", ".join(STATES[self._state]) or "nothing")
-        self._state = following
 
     def _block(self, unit: JsonObject, word: str) -> PartKind:
         kind = member(unit, word, str, f"a unit {word!r}")
         if kind not in KINDS:
             raise DecodeError(f"no block is of kind {kind!r}", expected=" or ".join(KINDS))
-        self._move(f"{word} {kind}")
+        self._allow(f"{word} {kind}")
         return KINDS[kind]
 
-    def _on_open(self, unit: JsonObject) -> tuple[JsonObject, list[Event]]:
-        kind = self._block(unit, "open")
-        return {"open": kind}, [Open(kind)]
+    def _on_open(self, unit: JsonObject) -> list[Event]:
+        return [Open(self._block(unit, "open"))]
 
-    def _on_close(self, unit: JsonObject) -> tuple[JsonObject, list[Event]]:
-        return {"close": self._block(unit, "close")}, [Close()]
+    def _on_close(self, unit: JsonObject) -> list[Event]:
+        self._block(unit, "close")
+        return [Close()]
 
-    def _on_t(self, unit: JsonObject, word: str = "t") -> tuple[JsonObject, list[Event]]:
+    def _on_t(self, unit: JsonObject, word: str = "t") -> list[Event]:
         text = member(unit, word, str, f"a unit {word!r}")
-        self._move(word)
-        return {word: text}, [Append(text)]
+        self._allow(word)
+        return [Append(text)]
 
-    def _on_think(self, unit: JsonObject) -> tuple[JsonObject, list[Event]]:
+    def _on_think(self, unit: JsonObject) -> list[Event]:
         return self._on_t(unit, "think")
 
-    def _on_call(self, unit: JsonObject) -> tuple[JsonObject, list[Event]]:
+    def _on_call(self, unit: JsonObject) -> list[Event]:
         call = member(unit, "call", dict, "a unit 'call'")
         id, name, args = (member(call, key, str, "a call") for key in ("id", "name", "args"))
-        self._move("call")
-        canonical = {"call": {"id": id, "name": name, "args": args}}
-        return canonical, [Open("tool_call", id, name), Append(args), Close()]
+        self._allow("call")
+        return [Open("tool_call", id, name), Append(args), Close()]
 
-    def _on_end(self, unit: JsonObject) -> tuple[JsonObject, list[Event]]:
+    def _on_end(self, unit: JsonObject) -> list[Event]:
         event = _finish(unit)
-        self._move("end")
-        return {**_end(event), "end": event.reason.raw or event.reason.word}, [event]
+        self._allow("end")
+        return [event]
 
-    def _on_fail(self, unit: JsonObject) -> tuple[JsonObject, list[Event]]:
+    def _on_fail(self, unit: JsonObject) -> list[Event]:
         event = _failure(unit)
-        self._move("fail")
-        return _fail(event), [event]
+        self._allow("fail")
+        return [event]
+
+    _readers: ClassVar[dict[str, Callable[[Any, JsonObject], list[Event]]]] = {
+        "open": _on_open,
+        "t": _on_t,
+        "think": _on_think,
+        "call": _on_call,
+        "close": _on_close,
+        "end": _on_end,
+        "fail": _on_fail,
+    }
+
+    # ---- the short ways
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        word = GROWS.get(self._state)
+        text = unit.get(word) if word is not None and len(unit) == 1 else None
+        return [Append(text)] if type(text) is str else None
+
+    def say(self, event: Event) -> Said | None:
+        word = GROWS.get(self._state)
+        if word is None or type(event) is not Append or type(event.data) is not str or event.state is not None:
+            return None
+        return None if self.residue(event) is not None else Said({word: event.data})
+
+    # ---- the units of events
+
+    def write(self, events: Sequence[Event]) -> Pieces:
+        event, first = events[-1], events[0]
+        if type(first) is Open and first.kind == "tool_call":
+            return self._write_call(first, events)
+        if type(event) is Open and self.codec.sayable(event):
+            return [Written({"open": event.kind}, events)]
+        if type(event) is Append and self._state in GROWS:
+            return [Written({GROWS[self._state]: event.data}, events)]
+        if type(event) in (Close, Handover) and self._state in GROWS:
+            return [Written({"close": "text" if self._state is TEXT else "thinking"}, events)]
+        if type(event) is Finish:
+            return [Written(_end(event), events)]
+        if type(event) is Failure:
+            return [Written(_fail(event), events)]
+        if type(event) is Foreign and event.codec == NAME:
+            return [Written(event.unit, events)]
+        return [Written(None, events)]
+
+    def _write_call(self, head: Open, events: Sequence[Event]) -> Pieces:
+        event = events[-1]
+        if not self.codec.sayable(head) or type(event) is Handover:
+            return [Written(None, events)]
+        if type(event) is Failure:
+            return [Written(None, events[:-1]), Written(_fail(event), [event])]
+        if type(event) is not Close:
+            return None
+        args = join([each.data for each in events if type(each) is Append])
+        return [Written({"call": {"id": head.id, "name": head.name, "args": args}}, events)]
 
 
-class ToyEncoder(Encoder):
-    """Writes toy units."""
-
-    def __init__(self, codec: Codec, sink: Sink, options: Options) -> None:
-        super().__init__(codec, sink, options)
-        self._state = BETWEEN
-        self._head: Open | None = None
-        self._held: list[Event] = []
-        self._handlers: dict[type[Event], Callable[[Any], None]] = {
-            Open: self._on_open,
-            Append: self._on_append,
-            Close: self._on_close,
-            Finish: self._on_finish,
-            Failure: self._on_failure,
-            Handover: self._on_handover,
-            Foreign: self._on_foreign,
-        }
-
-    def handle(self, event: Event) -> None:
-        self._handlers.get(type(event), self._on_note)(event)
-
-    def _on_open(self, event: Open) -> None:
-        self._head = event if self.codec.sayable(event) else None
-        if self._head is None:
-            self.carried(event)
-        elif event.kind == "tool_call":
-            self._held = [event]
-        else:
-            self._say({"open": event.kind}, f"open {event.kind}", [Open(event.kind)], [event])
-
-    def _on_append(self, event: Append) -> None:
-        if self._held:
-            self._held.append(event)
-        elif self._head is None:
-            self.carried(event)
-        else:
-            word = WORDS[self._head.kind]
-            self._say({word: event.data}, word, [Append(event.data)], [event])
-
-    def _on_close(self, event: Close | Handover) -> None:
-        head, held = self._head, self._held
-        self._head, self._held = None, []
-        if head is None:
-            self.carried(event)
-        elif held:
-            args = join([e.data for e in held if type(e) is Append])
-            call = {"id": head.id, "name": head.name, "args": args}
-            said: list[Event] = [Open("tool_call", head.id, head.name), Append(args), Close()]
-            self._say({"call": call}, "call", said, [*held, event])
-        else:
-            self._say({"close": head.kind}, f"close {head.kind}", [Close()], [event])
-
-    def _on_handover(self, event: Handover) -> None:
-        if self._head is not None and not self._held:
-            self._on_close(event)
-        else:
-            self._flush()
-            self.carried(event)
-        self._head = None
-
-    def _on_finish(self, event: Finish) -> None:
-        unit = _end(event)
-        self._say(unit, "end", [_finish(unit)], [event])
-
-    def _on_failure(self, event: Failure) -> None:
-        self._flush()
-        self._say(_fail(event), "fail", [Failure(event.code, event.message)], [event])
-
-    def _on_foreign(self, event: Foreign) -> None:
-        if event.codec == NAME and not self._held:
-            self.foreign(event, None)
-        else:
-            self._on_note(event)
-
-    def _on_note(self, event: Event) -> None:
-        if self._held:
-            self._held.append(event)
-        else:
-            self.carried(event)
-
-    def _flush(self) -> None:
-        """A call that never came whole is carried."""
-        if self._held:
-            self.carried(*self._held)
-            self._held = []
-
-    def _say(self, unit: JsonObject, word: str, said: list[Event], meant: Sequence[Event]) -> None:
-        unit, said = self.restore(unit, said, meant)
-        self._state = STATES[self._state].get(word, self._state)
-        self.sink.put(unit, None, said, meant)
-
-    def reread(self, unit: JsonObject) -> list[Event]:
-        reader = ToyDecoder(self.options)
-        reader.resume(self._state)
-        return reader.decode(unit, None)
+GROWS: Final = {TEXT: "t", THINKING: "think"}
+"""State → the word that grows what is open."""
 
 
 class Toy(Codec):
@@ -253,11 +209,8 @@ class Toy(Codec):
     shapes: ClassVar = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
     says = frozenset({"text", "thinking", "tool_call", "finish", "failure"})
 
-    def decoder(self, options: Options) -> ToyDecoder:
-        return ToyDecoder(options)
-
-    def encoder(self, sink: Sink, options: Options) -> ToyEncoder:
-        return ToyEncoder(self, sink, options)
+    def encoder(self, options: Options) -> ToyEncoder:
+        return ToyEncoder(self, options)
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":

@@ -1,0 +1,41 @@
+"""The short way to read a carry: one of the common shapes, beside a unit whose events stand as they are.
+
+All others go the long way, :mod:`translate.carry.reading`, which reads these too and says the same of them.
+"""
+
+from __future__ import annotations
+
+from ..algebra.events import Event, JsonObject
+from .making import RESERVED, VERSION
+
+
+def allows(carry: JsonObject, own: str) -> bool:
+    """Whether a carry beside a unit of the codec ``own`` has one of the shapes.
+
+    The version, the mark ``synthetic``, and residues of one plain number each.
+    """
+    for name, value in carry.items():
+        if name == "synthetic":
+            if value is not True:
+                return False
+        elif name == "v":
+            if value != VERSION or type(value) is not int:
+                return False
+        elif name in RESERVED or name == own or type(value) is not dict or len(value) != 1:
+            return False
+        else:
+            ((member, held),) = value.items()
+            if type(held) is not int or member[:1] == "$":
+                return False
+    return True
+
+
+def put(carry: JsonObject, first: Event, own: str) -> None:
+    """Put what such a carry holds into the residue of the first event said by its unit."""
+    residue = dict(first.residue) if first.residue else {}
+    for name, value in carry.items():
+        if name == "synthetic":
+            residue[own] = {**residue.get(own, {}), "synthetic": True}
+        elif name != "v":
+            residue[name] = value
+    first.residue = residue or None

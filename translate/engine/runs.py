@@ -1,0 +1,388 @@
+"""Runs: plain fragments that differ from the unit before them in their holes alone, read and written by these.
+
+1. Most of a stream are fragments of text, whose units differ in the text and at most one number. A codec says which
+   unit that is now (``Hot``). Where a unit came so, its bytes with holes are kept (:class:`Template`), carry, event
+   name and spelling of its writer included; one that is the same bytes around other holes is that unit again.
+2. Each hole is read as JSON by itself: bytes that are the same around a whole string and a whole number are a whole
+   unit, whatever stands in them. What does not fit goes the other way, which finds out.
+3. Runs are columns: texts, their JSON, numbers. They become events only where someone wants events.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+
+from .. import jsontext
+from ..algebra.events import Append, Event, JsonObject, Residue
+from ..carry.making import RESERVED
+from ..codec import NUMBER, TEXT, Hot
+from ..limits import Limits
+from ..shapes import Cursor, Framing
+
+ON = True
+"""Whether runs are read together: a switch for tests and benchmarks."""
+DIGITS: Final = 18
+"""Digits of a number in a hole, at most: whatever they are, it has 64 bits."""
+MOST: Final = 1 << 12
+"""Units of one run, at most."""
+NAMES: Final = 64
+"""Characters of a name that a carry may have here, at most."""
+_TEXT, _NUMBER = b'"\\u0000text"', str(NUMBER).encode()
+_CODEC_NAME, _MEMBER_NAME = re.compile("[a-z0-9_-]+"), re.compile("[a-z_]+")
+
+Mark: TypeAlias = tuple[str, str] | None
+"""The residue that a number is: codec and member."""
+SYNTHETIC: Final = ("synthetic", "")
+"""In place of a residue, the carry that says that the unit's own was made up."""
+
+
+@dataclass(slots=True)
+class Run:
+    """Plain fragments as columns: their texts, the same in JSON, and their numbers, if any.
+
+    ``residue``: what the numbers are. ``synthetic``: whether they were made up.
+    """
+
+    texts: list[str]
+    tokens: list[bytes]
+    numbers: list[bytes]
+    residue: Mark
+    synthetic: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.texts)
+
+    def split(self, at: int) -> tuple[Run, Run]:
+        """The first units, and the others."""
+        texts, tokens, numbers = self.texts, self.tokens, self.numbers
+        first = Run(texts[:at], tokens[:at], numbers[:at], self.residue, self.synthetic)
+        return first, Run(texts[at:], tokens[at:], numbers[at:], self.residue, self.synthetic)
+
+    def events(self) -> list[Append]:
+        """The events that the units mean."""
+        if self.residue is None:
+            return [Append(text) for text in self.texts]
+        codec, member = self.residue
+        mark: JsonObject = {"synthetic": True} if self.synthetic else {}
+        pairs = zip(self.texts, map(int, self.numbers), strict=True)
+        return [Append(text, None, {codec: {member: n, **mark}}) for text, n in pairs]
+
+    def written(self) -> list[bytes]:
+        """The texts in JSON as it is written here."""
+        if jsontext.RESPELLED.search(b"".join(self.tokens)):
+            return [jsontext.dumps(text) for text in self.texts]
+        return self.tokens
+
+
+def gather(events: Sequence[Event], at: int) -> Run | None:
+    """The plain fragments among ``events`` from ``at`` on, where there are several of one kind."""
+    texts: list[str] = []
+    numbers: list[bytes] = []
+    mark: Mark = None
+    for i in range(at, len(events)):
+        event = events[i]
+        if type(event) is not Append or event.state is not None or type(event.data) is not str:
+            break
+        found, number = _number(event.residue) if event.residue else (None, 0)
+        if number is None or (texts and found != mark):
+            break
+        mark = found
+        texts.append(event.data)
+        numbers.append(b"%d" % number)
+    if len(texts) < 2 or (mark is not None and not is_plain(*mark)):
+        return None
+    try:
+        tokens = [orjson.dumps(text) for text in texts]
+    except TypeError:
+        return None
+    return Run(texts, tokens, numbers if mark else [], mark)
+
+
+def _number(residue: Residue) -> tuple[Mark, int | None]:
+    """What a residue that is one number says; ``None`` for the number of any other."""
+    if len(residue) == 1:
+        ((codec, own),) = residue.items()
+        if len(own) == 1:
+            ((member, number),) = own.items()
+            if type(number) is int and 0 <= number < 10**DIGITS:
+                return (codec, member), number
+    return None, None
+
+
+def is_plain(codec: str, member: str) -> bool:
+    """Whether a carry may name a residue so without further rules."""
+    known = len(codec) + len(member) <= NAMES and _CODEC_NAME.fullmatch(codec) and _MEMBER_NAME.fullmatch(member)
+    return bool(known) and codec not in RESERVED and member != "synthetic"
+
+
+# ---- bytes around holes -------------------------------------------------------------------------------
+
+
+class Around(NamedTuple):
+    """The bytes around the holes: ``head`` TEXT ``mid`` NUMBER ``tail``, or the other way round.
+
+    Without a number, they are ``head`` TEXT ``tail``.
+    """
+
+    head: bytes
+    mid: bytes
+    tail: bytes
+    number_first: bool
+
+    def join(self, texts: Sequence[bytes], numbers: Sequence[bytes]) -> bytes:
+        """The units with these holes."""
+        head, mid, tail, number_first = self
+        pieces = texts
+        if mid:
+            first, second = (numbers, texts) if number_first else (texts, numbers)
+            pieces = [a + mid + b for a, b in zip(first, second, strict=True)]
+        return head + (tail + head).join(pieces) + tail
+
+
+def around(unit: bytes, framing: Framing, name: str | None, carry: bytes | None) -> Around | None:
+    """The bytes of a unit with holes; ``None`` where its holes cannot be told from what is around them."""
+    whole = framing(unit, name, carry)
+    if whole.count(_TEXT) != 1 or whole.count(_NUMBER) > 1:
+        return None
+    at_text, at_number = whole.index(_TEXT), whole.find(_NUMBER)
+    if at_number < 0:
+        head, _, tail = whole.partition(_TEXT)
+        return Around(head, b"", tail, False)
+    first, second = (_TEXT, _NUMBER) if at_text < at_number else (_NUMBER, _TEXT)
+    head, _, rest = whole.partition(first)
+    mid, _, tail = rest.partition(second)
+    return Around(head, mid, tail, at_number < at_text)
+
+
+def carry_of(mark: Mark) -> bytes | None:
+    """The carry that holds a number, or says that one was made up."""
+    if mark is None:
+        return None
+    return b'{"synthetic":true}' if mark is SYNTHETIC else jsontext.dumps({mark[0]: {mark[1]: NUMBER}})
+
+
+class RunWriter:
+    """Writes runs into one stream's output."""
+
+    def __init__(self, framing: Framing, carrying: bool, clock: Callable[[], int]) -> None:
+        self._framing = framing
+        self._carrying = carrying
+        self._clock = clock
+        self._known: dict[tuple[Hot, Mark], Around] = {}
+
+    def write(self, hot: Hot, run: Run, *, first: bool) -> bytes | None:
+        """A run as units; ``None`` where the other way has to look.
+
+        ``first``: the stream's first carry, which is not plain, has yet to be written.
+        """
+        residue, stamp = run.residue, hot.stamp
+        own = residue is not None and residue[0] == hot.codec
+        others = None if own or run.synthetic or not self._carrying else residue
+        stamped = False
+        if stamp is None:
+            if own:
+                return None
+            carry = others
+        elif own:
+            if residue != (hot.codec, stamp):
+                return None
+            carry = SYNTHETIC if run.synthetic and self._carrying else None
+        else:
+            if others is not None:
+                return None
+            stamped, carry = True, SYNTHETIC if self._carrying else None
+        if carry is not None and first:
+            return None
+        found = self._known.get((hot, carry))
+        if found is None:
+            made = around(jsontext.dumps(hot.unit), self._framing, hot.name, carry_of(carry))
+            assert made is not None, f"the hot unit of {hot.codec!r} has no holes"
+            found = self._known[hot, carry] = made
+        numbers = run.numbers
+        if stamped:
+            numbers = jsontext.dumps([self._clock() for _ in run.texts])[1:-1].split(b",")
+        return found.join(run.written(), numbers)
+
+
+class Template(NamedTuple):
+    """A unit that was read, with holes: the bytes ``around`` them, and what they are."""
+
+    hot: Hot
+    around: Around
+    residue: Mark
+    synthetic: bool
+
+
+class RunReader:
+    """Reads the runs of one stream."""
+
+    def __init__(self, limits: Limits) -> None:
+        """``limits``: of the stream; what might pass one goes the other way, which finds out."""
+        self._limits = limits
+        self._known: dict[Hot, Template] = {}
+        self._last: tuple[Hot, bytes] | None = None
+
+    def learn(
+        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Append, block: bytes
+    ) -> bool:
+        """Told of a unit that means ``event``, with its bytes: whether such units can be read from now on.
+
+        It takes two in a row that are alike in their first bytes: the second is kept.
+        """
+        known = self._known.get(hot)
+        if known is not None and block.startswith(known.around.head) and block.endswith(known.around.tail):
+            return True
+        last, self._last = self._last, (hot, block[:24])
+        if last is None or last[0] is not hot or last[1] != block[:24]:
+            return False
+        found = self._template(hot, framing, unit, name, event, block)
+        if found is not None:
+            self._known[hot] = found
+        return found is not None
+
+    def _template(
+        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Append, block: bytes
+    ) -> Template | None:
+        residue = event.residue
+        mark, synthetic = None, False
+        carry: Mark = None
+        if residue:
+            own = residue.get(hot.codec)
+            others = [codec for codec in residue if codec != hot.codec]
+            if len(others) + (own is not None) != 1:
+                return None
+            ((codec, members),) = residue.items()
+            plain = {member: n for member, n in members.items() if member != "synthetic"}
+            if len(plain) != 1:
+                return None
+            ((member, number),) = plain.items()
+            if type(number) is not int or not 0 <= number < 10**DIGITS or not is_plain(codec, member):
+                return None
+            mark, synthetic = (codec, member), len(members) == 2
+            carry = (SYNTHETIC if synthetic else None) if own is not None else mark
+            if own is not None and member != hot.stamp:
+                return None
+        if (mark is not None and mark[0] == hot.codec) != (hot.stamp is not None):
+            return None
+        held = _with_holes(unit, hot.unit)
+        if held is None:
+            return None
+        limits = self._limits
+        text = carry_of(carry)
+        if text is not None and len(text) + DIGITS > limits.carry:
+            return None
+        for spelled in (orjson.dumps, _spaced, _spaced_ascii):
+            made = around(spelled(held), framing, name, text)
+            if made is not None and _read_one(made, block, 0, len(block)) is not None:
+                return Template(hot, made, mark, synthetic)
+        return None
+
+    def read(self, hot: Hot, cursor: Cursor) -> Run | None:
+        """The units that come next and are as the one that is known; the cursor moves behind them."""
+        known = self._known.get(hot)
+        if known is None:
+            return None
+        data, at, limit = cursor.data, cursor.at, self._limits.unit
+        (head, mid, tail, number_first), n_head, n_tail = known.around, len(known.around.head), len(known.around.tail)
+        end_mark = b"\n\n" if tail.endswith(b"\n\n") else b"\n"
+        n_end = len(end_mark)
+        texts: list[str] = []
+        tokens: list[bytes] = []
+        numbers: list[bytes] = []
+        loads, find, starts = orjson.loads, data.find, data.startswith
+        while starts(head, at):
+            stop = find(end_mark, at + n_head) + n_end
+            last = stop - n_tail
+            if stop < n_end or data[last:stop] != tail or stop - at > limit:
+                break
+            token = data[at + n_head : last]
+            if mid:
+                if number_first:
+                    number, _, token = token.partition(mid)
+                else:
+                    token, _, number = token.rpartition(mid)
+                if not number.isdigit() or len(number) > DIGITS or (number[0] == _ZERO and len(number) > 1):
+                    break
+                numbers.append(number)
+            if token[:1] != b'"' or token[-1:] != b'"':
+                break
+            try:
+                text = loads(token)
+            except ValueError:
+                break
+            texts.append(text)
+            tokens.append(token)
+            at = stop
+            if len(texts) == MOST:
+                break
+        if not texts:
+            return None
+        del numbers[len(texts) :]
+        cursor.at = at
+        return Run(texts, tokens, numbers, known.residue, known.synthetic)
+
+
+_ZERO: Final = ord("0")
+
+
+def _read_one(made: Around, data: bytes, at: int, end: int) -> tuple[bytes, bytes] | None:
+    """The holes of the one unit that ``data[at:end]`` is; ``None`` where it is another."""
+    head, mid, tail, number_first = made
+    if not data.startswith(head, at) or not data.endswith(tail, at, end) or end - at < len(head) + len(tail):
+        return None
+    token, number = data[at + len(head) : end - len(tail)], b""
+    if mid and number_first:
+        number, _, token = token.partition(mid)
+    elif mid:
+        token, _, number = token.rpartition(mid)
+    if mid and (not number.isdigit() or len(number) > DIGITS or (number[0] == _ZERO and len(number) > 1)):
+        return None
+    try:
+        if token[:1] != b'"' or token[-1:] != b'"' or type(orjson.loads(token)) is not str:
+            return None
+    except ValueError:
+        return None
+    return token, number
+
+
+def _spaced(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _spaced_ascii(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _with_holes(unit: Any, hot: Any) -> Any:
+    """``unit`` with the holes that ``hot`` has at the same places; ``None`` where it lacks one of them."""
+    if type(hot) is dict:
+        if type(unit) is not dict:
+            return None
+        copy = dict(unit)
+        for key, value in hot.items():
+            if type(value) in (dict, list) or value in (TEXT, NUMBER):
+                if key not in copy:
+                    return None
+                held = _with_holes(copy[key], value)
+                if held is None:
+                    return None
+                copy[key] = held
+        return copy
+    if type(hot) is list:
+        if type(unit) is not list or len(unit) < len(hot):
+            return None
+        items = [_with_holes(a, b) for a, b in zip(unit, hot, strict=False)]
+        return None if any(item is None for item in items) else [*items, *unit[len(hot) :]]
+    if hot == TEXT:
+        return TEXT if type(unit) is str else None
+    if hot == NUMBER:
+        return NUMBER if type(unit) is int else None
+    return unit
