@@ -75,13 +75,13 @@ class Hot:
 class Mended(NamedTuple):
     """The one obvious reading of a unit that strict mode refuses.
 
-    ``field`` and ``reason``: what was wrong, for the report. ``unit`` and ``name``: to be read in its place. ``ahead``:
-    events that were missing before it.
+    ``field`` and ``reason``: what was wrong, for the report. ``unit`` and ``name``: to be read in its place; without a
+    unit it is left out. ``ahead``: events that were missing before it.
     """
 
     field: str
     reason: str
-    unit: JsonObject
+    unit: JsonObject | None
     name: str | None
     ahead: Sequence[Event] = ()
 

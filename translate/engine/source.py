@@ -305,19 +305,25 @@ class Source:
                 return [*ahead, *said] if ahead else said
         if not isinstance(frame.data, bytes) and not self._codec.complete:
             unit = jsontext.copied(unit)
-        unit, mended, said = self._read(unit, frame.name, ahead)
-        if not self._codec.complete:
-            self._predict(unit, said)
+        read, mended, said = self._read(unit, frame.name, ahead)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
+        if read is None:
+            return [*ahead, *mended]
+        unit = read
+        if not self._codec.complete:
+            self._predict(unit, said)
         meant = self._apply(said, carry, [*ahead, *mended])
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 
     def _read(
         self, unit: JsonObject, name: str | None, ahead: Sequence[Event]
-    ) -> tuple[JsonObject, list[Event], list[Event]]:
-        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it."""
+    ) -> tuple[JsonObject | None, list[Event], list[Event]]:
+        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it.
+
+        No unit: it was left out.
+        """
         mended: list[Event] = []
         for _ in range(MENDS):
             try:
@@ -333,6 +339,8 @@ class Source:
                 if found.ahead:
                     self._wire.go_on(None, found.ahead)
                     mended += found.ahead
+                if found.unit is None:
+                    return None, mended, []
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
 
@@ -367,7 +375,10 @@ class Source:
 
     def _comes_apart(self, said: Sequence[Event]) -> bool:
         """Whether the events of one unit, one by one, would be written as several."""
-        return any(self._wire.write(said[:i]) is not None for i in range(1, len(said)))
+        if any(self._wire.write(said[:i]) is not None for i in range(1, len(said))):
+            return True
+        pieces = self._wire.write(said)
+        return pieces is None or sum(piece.unit is not None for piece in pieces) != 1
 
     def _wait(self, unit: JsonObject) -> None:
         """A unit that says nothing by itself: it comes home with the next that does."""

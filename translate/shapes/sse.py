@@ -267,6 +267,7 @@ class SseWriter:
     framing: Framing | None = staticmethod(framing)
 
     def __init__(self, done: bytes | None) -> None:
+        """``done``: what marks the end, where it is written."""
         self._done = done
         self.pending: list[JsonObject] = []
 
@@ -291,11 +292,13 @@ class Sse:
     objects = False
     media_types: Sequence[str] = EVENT_STREAM
 
-    def __init__(self, done: bytes | None = None) -> None:
+    def __init__(self, done: bytes | None = None, *, writes_done: str = "always") -> None:
+        """``done``: the data that marks the end; ``writes_done``: ``"always"``, or ``"never"``: it is only read."""
         self._done = done
+        self._written = None if writes_done == "never" else done
 
     def reader(self, limits: Limits, strict: bool) -> SseReader:
         return SseReader(limits, strict, self._done)
 
     def writer(self) -> SseWriter:
-        return SseWriter(self._done)
+        return SseWriter(self._written)
