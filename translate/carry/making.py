@@ -25,7 +25,6 @@ from ..algebra.events import (
     Append,
     Event,
     JsonObject,
-    Residue,
     State,
 )
 from ..algebra.json_form import data_member, members, same_event
@@ -58,8 +57,11 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
     return carry
 
 
-def compose_plain(residue: Residue | None, own: str, *, made_up: bool) -> JsonObject | None:
-    """As :func:`compose`, of a unit that says exactly its one event; ``None`` where nothing is needed."""
+def compose_plain(events: Sequence[Event], own: str, *, made_up: bool) -> JsonObject | None:
+    """As :func:`compose`, of a unit that says exactly ``events``; ``None`` where nothing is needed."""
+    residue = events[0].residue
+    if len(events) > 1 and events[1].residue is not None:
+        return compose(events, events, own, made_up=made_up) or None
     if residue is None:
         return {"synthetic": True} if made_up else None
     carry: JsonObject = {"synthetic": True} if made_up else {}
