@@ -190,8 +190,8 @@ def test_members_that_are_wrong(carry: Any) -> None:
 
 def test_a_mark_needs_a_unit() -> None:
     assert read([Ping()], {"synthetic": True}) == [Ping({"gateway": {"synthetic": True}})]
-    said: list[Event] = [Ping({"gateway": {"a": 1}})]
-    assert read(said, {"synthetic": True}) == [Ping({"gateway": {"a": 1, "synthetic": True}})]
+    marked: list[Event] = [Ping({"gateway": {"a": 1}})]
+    assert read(marked, {"synthetic": True}) == [Ping({"gateway": {"a": 1, "synthetic": True}})]
     for said, events in (([], [{"event": "ping"}]), ([Append("")], [])):
         with pytest.raises(CarryError, match="marks nothing"):
             read([*said], {"synthetic": True, "events": events})

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from .. import jsontext
-from ..algebra.events import NAMES, Append, Close, Event, Foreign, Handover, JsonObject, Open, Start, State, Usage
+from ..algebra.events import NAMES, Append, Close, Event, Handover, JsonObject, Open, Start, State
 from ..algebra.grammar import Grammar
 from ..algebra.json_form import members
 from ..errors import CarryError
@@ -63,9 +63,6 @@ CHANGES: Final[dict[str, dict[str, Rule]]] = {
     "foreign": {"codec": "never", "unit": "never"},
 }
 """Event → member → what a carry may change on it where a unit says the event."""
-
-WHOLE: Final = (Start, Usage, Foreign)
-"""Events that a format may demand though nobody said them: synthetic as a whole, or left out of what is meant."""
 
 
 def leaves_out(codec: Codec) -> frozenset[str]:

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.events import EVENTS, NAMES, Append, Close, Data, Event, Handover, JsonObject, Open, State, bare
+from ..algebra.events import (
+    EVENTS,
+    NAMES,
+    WHOLE,
+    Append,
+    Close,
+    Data,
+    Event,
+    Handover,
+    JsonObject,
+    Open,
+    State,
+    bare,
+)
 from ..algebra.json_form import from_members, members, read_state, take_data
 from ..algebra.parts import Pieces, join
 from ..errors import CarryError
@@ -85,7 +98,7 @@ class Cursor:
         """All is taken. A ``Close`` may be left where a ``Handover`` stands for it, and what was made up as a whole."""
         while self._at < len(self._said):
             self._leave()
-        allowed = ((Close,) if broken else ()) + (rules.WHOLE if made_up else ())
+        allowed = ((Close,) if broken else ()) + (WHOLE if made_up else ())
         if not all(type(event) in allowed for event in self._left):
             raise CarryError("the carry leaves out what the unit says")
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from translate import jsontext
 from translate.algebra import models as event_models
-from translate.algebra.events import NAMES, PART_KINDS, Event, JsonObject, Ping, Start
+from translate.algebra.events import NAMES, PART_KINDS, WHOLE, Event, JsonObject, Ping
 from translate.algebra.grammar import Grammar
 from translate.algebra.json_form import from_json, to_json
 from translate.codec import Codec, Decoder, Encoder, Options, Sink
@@ -44,7 +44,7 @@ class EventsEncoder(Encoder):
         residue = event.residue
         if residue and any(own.get("synthetic") for own in residue.values()):
             # what a codec made up is said again by that codec alone
-            if type(event) is Start:
+            if type(event) in WHOLE:
                 return
             kept = {name: own for name, own in residue.items() if not own.get("synthetic")}
             event = replace(event, residue=kept or None)
