@@ -292,6 +292,10 @@ class Codec(ABC):
         """When the unit says that it was made, in milliseconds of Unix time. For display: takes any object."""
         return None
 
+    def event_name(self, unit: JsonObject) -> str | None:
+        """The event name on SSE of a unit that is written as a whole for several events (:meth:`Encoder.whole`)."""
+        return None
+
     def sayable(self, event: Event) -> bool:
         """Whether the format has native words for a ``Start``, a ``Handover``, or a part so opened."""
         if type(event) is Open:

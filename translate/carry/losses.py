@@ -93,7 +93,9 @@ def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[st
     name = entry["event"]
     if name == "open":
         return entry["kind"], f"{target} has no native form of this part of kind {entry['kind']!r}", unsayable
-    content = name == "annotate" or (name == "append" and (unsayable or ("state" in entry and "state" not in later)))
+    # the end of a call that was cut off, which is not said at all
+    cut = name == "close" and bool(entry.get("cut"))
+    content = cut or name == "annotate" or (name == "append" and (unsayable or ("state" in entry and "state" not in later)))
     return name, f"{target} has no native form of this {name!r}", content
 
 

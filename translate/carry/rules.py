@@ -197,9 +197,12 @@ def _append(codec: Codec, event: Event, place: Place) -> bool:
 
 
 def _close(codec: Codec, event: Event, place: Place) -> bool:
+    assert type(event) is Close
     if "close" in leaves_out(codec):
         return place.part is not None
-    return place.part is not None and place.added and not codec.sayable(place.part)
+    part = place.part
+    # a call that is cut off was not said
+    return part is not None and place.added and (not codec.sayable(part) or (part.kind == "tool_call" and event.cut))
 
 
 def _never(codec: Codec, event: Event, place: Place) -> bool:

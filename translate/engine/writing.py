@@ -157,8 +157,9 @@ class Writing:
             self.sink.ping()
             return
         if not made_up_by_another(event, self.codec.name):
-            for piece in self.encoder.ahead(event):
-                self._put(piece)
+            if not self._due:
+                for piece in self.encoder.ahead(event):
+                    self._put(piece)
             held.append(event)
             self._write(event)
         if kind is Finish or kind is Failure:
@@ -172,8 +173,8 @@ class Writing:
         if self._due:
             if len(held) < self._due and type(event) not in (Finish, Failure):
                 return
-            unit = encoder.whole(held)
-            pieces: Sequence[Written] = [Written({} if unit is None else unit, held)]
+            unit = encoder.whole(held) or {}
+            pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit))]
         else:
             written = encoder.write(held)
             if written is None:

@@ -55,6 +55,9 @@ class Anthropic(Codec):
         kind = unit.get("type")
         return kind if isinstance(kind, str) else ""
 
+    def event_name(self, unit: JsonObject) -> str | None:
+        return self.kind(unit) or None
+
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":
             return bool(event.name)

@@ -109,8 +109,9 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
             return self._delta(first, last)
         return super().whole(events)
 
-    def say(self, event: Event) -> Said | None:
-        if type(event) is not Append or event.state is not None or not self._open:
+    def say(self, events: Sequence[Event]) -> Said | None:
+        event = events[0]
+        if type(event) is not Append or event.state is not None or not self._open or len(events) != 1:
             return None
         text, kind = event.data, self._kind
         if type(text) is not str or kind not in GROWS or not (self._begun or text != REDACTED):
