@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.events import Event, JsonObject, Open, Residue, with_residue
+from ..algebra.events import Close, Event, Handover, JsonObject, Open, Residue, with_residue
 from ..algebra.grammar import Grammar
 from ..errors import CarryError, DecodeError
 from .making import RESERVED, VERSION
@@ -47,13 +47,20 @@ class CarryReader:
     @property
     def plain(self) -> bool:
         """Whether a carry may be read the short way: they are trusted, and no carry opened the part that is open."""
-        return not self._foreign_version and not self.adrift
+        return not self._foreign_version and self.loose_end() is None
 
-    @property
-    def adrift(self) -> bool:
-        """Whether the open part was opened by a carry: what closes it may have been lost on the way."""
+    def loose_end(self, ahead: Sequence[Event] = ()) -> Event | None:
+        """What ends the open part where a carry opened it, and the one that ends it was lost on the way; else none.
+
+        ``ahead``: what rode ahead of the unit that shows it. A part that the format could have said is none of the
+        message before a unit says so: it broke off.
+        """
         place = self._here()
-        return place.part is not None and place.added
+        for event in ahead:
+            place.follow(event, added=True)
+        if place.part is None or not place.added:
+            return None
+        return Handover() if self._codec.sayable(place.part) else Close()
 
     def ahead(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
