@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from translate import DecodeError, LimitExceeded, jsontext
+from tests.sources import collect
+from translate import DecodeError, LimitExceeded, Limits, TruncatedStream, check, convert, jsontext
 from translate.jsontext import Beyond
 
 SCALARS = (
@@ -168,7 +169,7 @@ def test_nesting_is_refused_before_it_is_read() -> None:
 
 
 def test_nesting_beyond_what_python_reads() -> None:
-    with pytest.raises(LimitExceeded, match="'nesting'"):
+    with pytest.raises(LimitExceeded, match="this process recurses"):
         jsontext.loads(b"[" * 500_000 + b"]" * 500_000, nesting=10**6)
 
 
@@ -364,3 +365,28 @@ def test_a_limit_on_digits_set_by_others_is_a_limit() -> None:
     command, env = [sys.executable, "-c", code], {"PYTHONPATH": "."}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     assert done.stdout == "limited\n"
+
+
+def test_the_limit_of_recursion_has_its_own_name() -> None:
+    """A raised limit of nesting is not blamed for what the interpreter cannot read."""
+    deep = b"[" * 5000 + b"]" * 5000
+    with pytest.raises(LimitExceeded, match="nested more deeply than this process recurses") as caught:
+        jsontext.loads(deep, nesting=10_000)
+    assert (caught.value.limit, caught.value.maximum) == ("recursion", sys.getrecursionlimit())
+
+
+@pytest.mark.parametrize("depth", [300, 900, 3000])
+@pytest.mark.parametrize("source", ["unievent", "unievent-jsonl", "unievent-sse"])
+def test_a_raised_limit_of_nesting_never_ends_in_a_bare_error(depth: int, source: str) -> None:
+    """Patches, carries, models and strict text recurse, too."""
+    text = '{"event_type":"x","deep":' + "[" * depth + "]" * depth + "}"
+    unit: Any = {"event_type": "x"}
+    for _ in range(depth):
+        unit = {"event_type": "x", "deep": unit}
+    data = unit if source == "unievent" else f"data: {text}\n\n" if source == "unievent-sse" else text + "\n"
+    options: Any = {"limits": Limits(nesting=10_000)}
+    for target in ("gateway-sse", "unievent-jsonl", "events-jsonl"):
+        _, error = collect(convert([data], source, target, **options))
+        assert isinstance(error, LimitExceeded | TruncatedStream)
+        assert getattr(error, "limit", "recursion") == "recursion"
+    assert {finding.field for finding in check([data], source, **options)} <= {"LimitExceeded", "TruncatedStream"}

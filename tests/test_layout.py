@@ -25,7 +25,7 @@ LONG = {
 
 NAMES = """
     Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Finding Finish
-    Foreign GrammarError Handover LimitExceeded Limits LossError Model Open Options Ping Reason Report Sink Start
+    Foreign GrammarError Handover LimitExceeded Limits LossError MisuseError Model Open Options Ping Reason Report Sink Start
     State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError Translator
     TruncatedStream UnknownFormat UpstreamFailure Usage assemble check codec convert decode encode formats register
 """

@@ -11,10 +11,11 @@ from .algebra.failures import reported
 from .algebra.json_form import to_json
 from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
 from .codec import Options
+from .engine.options import ModelOption, make_options
 from .engine.source import Source
 from .engine.streams import AsyncStream, Stream
 from .engine.trace import Trace
-from .engine.translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
+from .engine.translator import EventReader, EventWriter, Machine, Translator
 from .errors import TranslateError
 from .limits import Limits
 from .registry import codec as find_codec
@@ -98,9 +99,10 @@ def convert(
     ``report``   a fresh :class:`Report` that collects losses, guesses and repairs
     ``trace``    a fresh :class:`Trace` that collects which units each unit came from; it keeps the whole stream
 
-    Raises, while it is iterated and ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all
-    output that comes before it; an exception of ``stream`` itself as it is. With ``"encode"`` they are the output's
-    ``failure``. :class:`UnknownFormat` is raised at once. Closing the output closes ``stream``.
+    Raises at once: :class:`UnknownFormat`, and ``TypeError`` or ``ValueError`` for an option. While it is iterated and
+    ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all output that comes before it; an
+    exception of ``stream`` itself as it is, unless the terminal unit was said. With ``"encode"`` they are the output's
+    ``failure``. Closing the output closes ``stream``.
     """
     return _skin(stream, Translator(src, dst, **options))
 
@@ -231,6 +233,11 @@ class _Checker(Machine):
         except ValidationError as error:
             for found in error.errors(include_url=False, include_input=False):
                 self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit was read."""
+        return self._source.ended
 
     def _read(self, data: Any, out: list[Any]) -> None:
         self._source.feed(data)

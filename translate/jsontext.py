@@ -11,7 +11,8 @@ Policy:
 4. Writing is compact, without escapes but those that JSON demands, and U+0085, U+2028 and U+2029, which break the
    lines of some readers. ``orjson`` writes NaN as ``null`` without a word, so a value with a ``null`` in its text
    is looked through. What it cannot write goes through the exact path.
-5. Nesting beyond the limit is refused before it is read.
+5. Nesting beyond the limit is refused before it is read. Where the limit is raised, the interpreter's own limit of
+   recursion stands, under its own name.
 6. Strict text (the carry, ``events-jsonl``) holds no ``NaN``: a number that JSON has not is ``{"$number": "NaN"}``,
    and a member whose name begins with ``$`` gets one more ``$``.
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import Any
@@ -112,7 +114,12 @@ def loads_text(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise DecodeError(f"not JSON: {error.msg} at character {error.pos}", excerpt=excerpt(text)) from None
     except RecursionError:
-        raise LimitExceeded("nesting", NESTING) from None
+        raise too_deep() from None
+
+
+def too_deep() -> LimitExceeded:
+    """The error for a value that a raised limit lets in, but the interpreter's own limit of recursion does not."""
+    return LimitExceeded("recursion", sys.getrecursionlimit(), what="nested more deeply than this process recurses")
 
 
 def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:

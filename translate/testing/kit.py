@@ -35,7 +35,8 @@ from ..algebra.json_form import to_json
 from ..api import check, decode, encode
 from ..carry.making import same_event
 from ..codec import Codec, Decoder, Options
-from ..engine.translator import EventReader, make_options
+from ..engine.options import make_options
+from ..engine.translator import EventReader
 from ..errors import TranslateError, TruncatedStream, UnknownFormat
 from ..registry import formats, register, resolve
 from .strategies import Knobs, event_streams
