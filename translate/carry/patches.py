@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import jsontext
+from ..errors import shown
 
 Patch = list[list[Any]]
 
@@ -60,13 +61,13 @@ def _apply(node: Any, path: list[Any], at: int, value: list[Any]) -> Any:
         copy = dict(node)
         if last and not value:
             if key not in copy:
-                raise PatchError(f"no member {key!r} to remove")
+                raise PatchError(f"no member {shown(key)} to remove")
             del copy[key]
         elif key in copy or last:
             copy[key] = _apply(copy.get(key), path, at + 1, value)
         else:
-            raise PatchError(f"no member {key!r}")
+            raise PatchError(f"no member {shown(key)}")
         return copy
     if type(node) is list and type(key) is int and 0 <= key < len(node) and (value or not last):
         return [*node[:key], _apply(node[key], path, at + 1, value), *node[key + 1 :]]
-    raise PatchError(f"nothing at {path[: at + 1]!r}")
+    raise PatchError(f"nothing at {shown(path[: at + 1])}")

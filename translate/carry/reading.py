@@ -26,7 +26,7 @@ from ..algebra.events import (
 )
 from ..algebra.json_form import from_members, members, read_state, take_data
 from ..algebra.parts import Pieces, join
-from ..errors import CarryError, DecodeError
+from ..errors import CarryError, DecodeError, shown
 from .making import RESERVED, VERSION
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class _Cursor:
                 self._move()
                 return event
             self._leave()
-        raise CarryError(f"the carry speaks of an event {name!r} that the unit does not say")
+        raise CarryError(f"the carry speaks of an event {shown(name)} that the unit does not say")
 
     def finish(self, *, handed_over: bool) -> None:
         """All is taken. A ``Close`` may be left where a ``Handover`` stands for it."""
@@ -145,7 +145,7 @@ class CarryReader:
         version = carry.get("v", VERSION)
         if version != VERSION or isinstance(version, bool):
             self._foreign_version = True
-            raise CarryError(f"the carry is of version {str(version)[:20]}", expected=f"version {VERSION}")
+            raise CarryError(f"the carry is of version {shown(version)}", expected=f"version {VERSION}")
         if self._foreign_version:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
@@ -309,11 +309,11 @@ def _column(name: str, column: Any, events: list[Event]) -> list[tuple[Event, Js
     if isinstance(column, dict):
         column = [column]
     if not isinstance(column, list) or len(column) > len(events):
-        raise CarryError(f"the carry's {name!r} belongs to no event of the unit")
+        raise CarryError(f"the carry's {shown(name)} belongs to no event of the unit")
     out = []
     for event, residue in zip(events, column, strict=False):
         if residue is not None:
             if not isinstance(residue, dict):
-                raise CarryError(f"the carry's {name!r} is no object")
+                raise CarryError(f"the carry's {shown(name)} is no object")
             out.append((event, residue))
     return out
