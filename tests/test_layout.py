@@ -24,7 +24,7 @@ LONG = {
 """Files of code of more than 400 lines, and why."""
 
 NAMES = """
-    Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Finding Finish
+    Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Fault Finding Finish
     Foreign GrammarError Handover LimitExceeded Limits LossError MisuseError Model Open Options Ping Reason Report Sink
     Start State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError Translator
     TruncatedStream UnknownFormat UpstreamFailure Usage assemble check codec convert decode encode formats register

@@ -70,7 +70,7 @@ BAD: list[tuple[str, Any]] = [
 def test_units(source: str, unit: Any) -> None:
     given = json.dumps(unit) + "\n" if source.endswith("jsonl") else unit
     for errors in ("raise", "encode"):
-        stream = convert([given], source, "gateway", errors=errors)  # type: ignore[call-overload]
+        stream = convert([given], source, "gateway", errors=errors)
         out, error = collect(stream)
         said = error if errors == "raise" else stream.failure
         assert len(str(said)) < MOST

@@ -23,6 +23,7 @@ from .algebra.events import (
 from .api import assemble, check, convert, decode, encode
 from .carry.losses import Finding, Report
 from .codec import Codec, Decoder, Encoder, Options, Sink
+from .engine.checker import Fault
 from .engine.trace import Trace
 from .engine.translator import Translator
 from .errors import (
@@ -58,6 +59,7 @@ __all__ = [
     "Encoder",
     "Event",
     "Failure",
+    "Fault",
     "Finding",
     "Finish",
     "Foreign",

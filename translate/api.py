@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from . import jsontext
 from .algebra.events import Event, Failure, JsonObject
 from .algebra.failures import reported
-from .algebra.json_form import to_json
-from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
-from .codec import Options
-from .engine.options import ModelOption, make_options
-from .engine.source import Source
+from .carry.losses import ErrorPolicy, LossPolicy, Report
+from .engine.checker import Checker, Fault
+from .engine.options import ModelOption
 from .engine.streams import AsyncStream, Stream
 from .engine.trace import Trace
 from .engine.translator import EventReader, EventWriter, Machine, Translator
-from .errors import TranslateError
 from .limits import Limits
 from .registry import codec as find_codec
-from .registry import resolve
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
@@ -133,18 +128,20 @@ def encode(
 
 
 @overload
-def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Finding]]: ...
+def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Fault]]: ...
 @overload
-def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Finding]: ...
+def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Fault]: ...
 def check(
     stream: Iterable[Any] | AsyncIterable[Any], format: str, *, limits: Limits | None = None
-) -> list[Finding] | Awaitable[list[Finding]]:
+) -> list[Fault] | Awaitable[list[Fault]]:
     """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
 
+    Each finding says whether readers tolerate it: what the model alone refuses, a missing last line end, blank line or
+    end marker, a carry without a unit that speaks of one.
     The check ends at the first unit that is wrong: with all the faults of its form by the model, then with what the
     decoder says of it and where it is. For an asynchronous stream, await the result.
     """
-    checker = _Checker(format, make_options(limits=limits))
+    checker = Checker(format, limits)
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
     # nothing is given out, so that the first step is the last
@@ -152,7 +149,7 @@ def check(
     return checker.findings
 
 
-async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Finding]:
+async def _acheck(stream: AsyncIterable[Any], checker: Checker) -> list[Fault]:
     await anext(AsyncStream[Any](stream, checker), None)
     return checker.findings
 
@@ -209,44 +206,3 @@ def _chunks(stream: Iterable[Any]) -> Iterable[Any]:
     if isinstance(stream, Iterable) and not isinstance(stream, Mapping):
         return stream
     raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
-
-
-class _Checker(Machine):
-    """Reads a stream strictly, and has every unit looked at by its model on the way."""
-
-    def __init__(self, format: str, options: Options) -> None:
-        found, shape = resolve(format)
-        self.findings: list[Finding] = []
-        self._model = found.models().get("unit")
-        self._source = Source(found, shape, format, options, lambda events: None, watch=self._look)
-        super().__init__(joined=False)
-
-    def _look(self, index: int, unit: JsonObject) -> None:
-        if self._model is None:
-            return
-        from pydantic import ValidationError
-
-        event = unit.get("event")
-        try:
-            # an event that is an object is looked at in its JSON form
-            self._model.model_validate(jsontext.to_strict(to_json(event)) if isinstance(event, Event) else unit)
-        except ValidationError as error:
-            for found in error.errors(include_url=False, include_input=False):
-                self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))
-
-    @property
-    def ended(self) -> bool:
-        """Whether the terminal unit was read."""
-        return self._source.ended
-
-    def _read(self, data: Any, out: list[Any]) -> None:
-        self._source.feed(data)
-
-    def _end(self, out: list[Any]) -> None:
-        self._source.close()
-
-    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
-        if not isinstance(error, TranslateError):
-            return error
-        self.findings.append(Finding(error.unit, type(error).__name__, str(error), content=True))
-        return None
