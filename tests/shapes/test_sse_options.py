@@ -10,7 +10,7 @@ from tests.feeding import Read, read_all_ways
 from translate import Limits
 from translate.shapes import Frame
 from translate.shapes.objects import Objects
-from translate.shapes.sse import ERROR_LINE, ERROR_MEMBER, Sse
+from translate.shapes.sse import BARE_BODY, ERROR_LINE, ERROR_MEMBER, Sse
 
 DONE = b"[DONE]"
 
@@ -62,7 +62,7 @@ def test_carries_that_wait_for_a_unit_are_known() -> None:
 
 
 @pytest.mark.parametrize("shape", [Sse(), Sse(carry="member"), Sse(names=False), Sse(carry="member", names=False)])
-@pytest.mark.parametrize("name", [None, "name", ERROR_LINE])
+@pytest.mark.parametrize("name", [None, "name", ERROR_LINE, BARE_BODY])
 def test_the_framing_is_what_the_writer_writes(shape: Sse, name: str | None) -> None:
     framing = shape.writer().framing
     assert framing is shape.reader(Limits(), True).framing
@@ -133,7 +133,7 @@ def test_a_bare_body_is_a_unit_or_refused_as_what_it_is(body: bytes, end: bytes)
         data = head + body + end
         before = frames(Sse(), head).frames
         found = frames(Sse(bare=True), data)
-        assert found == Read([*before, Frame(body, len(head), whole=end == b"\n\n")])
+        assert found == Read([*before, Frame(body, len(head), BARE_BODY, whole=end == b"\n\n")])
         for strict in (True, False):
             refused = frames(Sse(), data, strict=strict)
             what = "a JSON body that stands bare in an event stream"
@@ -142,13 +142,13 @@ def test_a_bare_body_is_a_unit_or_refused_as_what_it_is(body: bytes, end: bytes)
 
 def test_line_ends_of_a_bare_body_are_those_of_events() -> None:
     body = BODIES[1]
-    assert frames(Sse(bare=True), body.replace(b"\n", b"\r\n") + b"\r\n\r\n").frames == [Frame(body, 0)]
-    assert frames(Sse(bare=True), body.replace(b"\n", b"\r") + b"\r\r").frames == [Frame(body, 0)]
+    assert frames(Sse(bare=True), body.replace(b"\n", b"\r\n") + b"\r\n\r\n").frames == [Frame(body, 0, BARE_BODY)]
+    assert frames(Sse(bare=True), body.replace(b"\n", b"\r") + b"\r\r").frames == [Frame(body, 0, BARE_BODY)]
 
 
 def test_a_bare_body_in_the_block_of_an_event() -> None:
     data = b'data: {"a":1}\n{"error":1}\n\n'
-    assert frames(Sse(bare=True), data).frames == [Frame(b'{"a":1}', 0), Frame(b'{"error":1}', 0)]
+    assert frames(Sse(bare=True), data).frames == [Frame(b'{"a":1}', 0), Frame(b'{"error":1}', 0, BARE_BODY)]
     refused = frames(Sse(), data)
     assert [frame.data for frame in refused.frames] == [b'{"a":1}']
     assert refused.error is not None
@@ -221,6 +221,6 @@ def test_an_error_line_has_the_carry_of_its_block() -> None:
 
 
 def test_no_event_is_named_like_an_error_line() -> None:
-    for name in (ERROR_LINE, ERROR_MEMBER):
+    for name in (ERROR_LINE, ERROR_MEMBER, BARE_BODY):
         data = b"event: " + name.encode() + b"\ndata: {}\n\n"
-        assert all(frame.name not in (ERROR_LINE, ERROR_MEMBER) for frame in frames(Sse(), data).frames)
+        assert all(frame.name not in (ERROR_LINE, ERROR_MEMBER, BARE_BODY) for frame in frames(Sse(), data).frames)

@@ -39,6 +39,8 @@ _NO_NAME = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
 _NAME = 64
 """Characters of an event name that is worth remembering."""
 
+BARE_BODY: Final = "\n"
+"""The name of a unit that is a bare JSON body; no event can have it."""
 ERROR_LINE: Final = "\nerror"
 """The name of a unit that is the JSON of a line ``error: …``; no event can have it."""
 ERROR_MEMBER: Final = "\nerror.error"
@@ -245,7 +247,7 @@ class SseReader:
                 if body is None and _BODY.match(line):
                     body = found.start()
         if body is not None:
-            beside.append(Frame(block[body:].rstrip(_SPACE), self._block_offset, whole=whole))
+            beside.append(Frame(block[body:].rstrip(_SPACE), self._block_offset, BARE_BODY, whole=whole))
         text = bytes(data) if data is not None else None
         if text is not None and self._is_done(text):
             self.ended = True
@@ -261,7 +263,7 @@ class SseReader:
         for frame in beside:
             if after_end:
                 raise self._stray(frame.data)
-            if frame.name is None and not self._bare:
+            if frame.name == BARE_BODY and not self._bare:
                 what = "a JSON body that stands bare in an event stream"
                 raise self._placed(DecodeError(what, expected="events", excerpt=excerpt(frame.data)))
             yield frame
@@ -336,7 +338,8 @@ class Sse:
                      for formats whose readers skip no comments. Both are read
     ``names``        whether event names are written
     ``comments``     whether keep-alives are written
-    ``bare``         whether a JSON body that stands bare among the events is a unit; else it is a ``DecodeError``
+    ``bare``         whether a JSON body that stands bare among the events is a unit, named :data:`BARE_BODY`; else it
+                     is a ``DecodeError``
     ``errors``       whether a line ``error: JSON`` is a unit: that JSON where it is an object with a member ``error``,
                      named :data:`ERROR_LINE`, else ``{"error": JSON}``, named :data:`ERROR_MEMBER`; a unit that is
                      put under such a name is written so
