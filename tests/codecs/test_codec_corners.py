@@ -16,6 +16,7 @@ from translate import (
     Event,
     Failure,
     Finish,
+    Foreign,
     GrammarError,
     Handover,
     LossError,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from .. import jsontext
-from ..algebra.events import Append, Close, Event, Foreign, JsonObject, Ping
+from ..algebra.events import Append, Event, Foreign, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import patches, short
 from ..carry.reading import CarryReader
@@ -316,20 +316,22 @@ class Source:
             self._predict(unit, said)
         meant = self._apply(said, carry, [*ahead, *mended])
         if self._carry.used and not self._options.strict:
-            mended = self._anchored([*ahead, *mended, *meant], mended)
+            mended = self._anchored(ahead, mended, meant)
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 
-    def _anchored(self, events: Sequence[Event], mended: list[Event]) -> list[Event]:
+    def _anchored(self, ahead: list[Event], mended: list[Event], meant: Sequence[Event]) -> list[Event]:
         """What comes ahead in lenient mode: also the end of a part that a carry opened, where that was lost."""
-        if not self._carry.adrift:
+        before = [*ahead, *mended]
+        end = self._carry.loose_end(before)
+        if end is None:
             return mended
         try:
-            self._grammar.allows(events)
+            self._grammar.allows([*before, *meant])
         except CodecError:
             self._options.repair("carry", "the end of a part that a carry opened was missing")
-            self._wire.go_on(None, [Close()])
-            return [*mended, Close()]
+            self._wire.go_on(None, [end])
+            return [*mended, end]
         return mended
 
     def _read(
