@@ -39,17 +39,18 @@ from ..errors import CarryError
 if TYPE_CHECKING:
     from ..codec import Codec
 
-Rule: TypeAlias = Literal["never", "added", "words", "call"]
+Rule: TypeAlias = Literal["never", "added", "made", "words", "call"]
 
 RULES: Final[dict[Rule, str]] = {
     "never": "never: it is always native",
     "added": "where the unit says nothing of it; neither replaced nor taken away",
+    "made": "where the unit says nothing of it, or one that was made up for none",
     "words": "to what the format says in the same words",
     "call": "in a call alone, to arguments that the format says in the same words",
 }
 CHANGES: Final[dict[str, dict[str, Rule]]] = {
-    "start": {"model": "words", "id": "added", "created": "added"},
-    "open": {"kind": "words", "id": "added", "name": "added", "mime_type": "words"},
+    "start": {"model": "words", "id": "made", "created": "added"},
+    "open": {"kind": "words", "id": "made", "name": "added", "mime_type": "words"},
     "append": {"text": "call", "bytes": "never", "vector": "never", "state": "added", "namespace": "words"},
     "annotate": {"namespace": "words", "data": "never"},
     "close": {"cut": "added"},
@@ -134,7 +135,9 @@ def check_change(codec: Codec, said: Event, meant: Event, usage: TokenCounts | N
     for member in {**old, **new}:
         a, b = old.get(member), new.get(member)
         rule = rules.get(member, "never")
-        if rule != "words" and not jsontext.same(a, b) and (rule != "added" or not _extends(a, b)):
+        # whether an id that is taken away was made up is known to its codec alone
+        allowed = rule in ("added", "made") and (_extends(a, b) or (rule == "made" and not b))
+        if rule != "words" and not jsontext.same(a, b) and not allowed:
             raise CarryError(f"the carry changes {member!r} of {name!r}, which the unit says", expected=RULES[rule])
     sayable = type(meant) is not Open or meant == said or codec.sayable(meant)
     if not (sayable and codec.agrees(said, meant)):

@@ -23,6 +23,7 @@ from .words import (
     said_open,
     same_counts,
     same_failure,
+    same_id,
     same_reason,
 )
 
@@ -75,7 +76,7 @@ class Anthropic(Codec):
             return jsontext.same(said.data, meant.data) and _signature(said) == _signature(meant)
         if type(said) is Start and type(meant) is Start:
             names = meant.model.name in (None, said.model.name)
-            return names and (meant.id is None or said.id == meant.id)
+            return names and same_id(said.id, meant.id)
         if type(said) is Finish and type(meant) is Finish:
             return same_counts(said.usage, meant.usage) and same_reason(said.reason, meant.reason)
         if type(said) is Usage and type(meant) is Usage:

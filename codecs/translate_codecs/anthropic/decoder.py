@@ -140,6 +140,9 @@ class AnthropicDecoder(Decoder):
         if kind == "message_delta":
             self._told = True
             self._reason = unit["delta"].get("stop_reason") or self._reason
+            if not any(type(event) is Usage for event in meant):
+                # of counts that nobody said the end speaks all the same
+                self.usage = read_usage(unit.get("usage"), self.usage)
         self._state = STATES[self._state].get(str(kind), self._state)
 
     def _start(self, unit: JsonObject) -> None:

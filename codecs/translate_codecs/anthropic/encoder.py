@@ -43,6 +43,7 @@ from .words import (
     is_sayable,
     is_usual_error,
     kind_of_block,
+    made_message_id,
     message_delta,
     message_start,
     read_reason,
@@ -127,7 +128,7 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
 
     def _message(self, event: Start, usage: Usage | None = None, content: list[JsonObject] | None = None) -> JsonObject:
         name = event.model.name or self.options.model.name or UNKNOWN
-        id = event.id if event.id is not None else f"msg_{self.options.clock():x}"
+        id = event.id if event.id is not None else made_message_id(self.options.clock())
         return message_start(name, id, usage.usage if usage is not None else None, content)
 
     def _whole_message(self, start: Start, events: Sequence[Event]) -> JsonObject | None:

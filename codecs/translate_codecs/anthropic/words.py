@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final
 
@@ -265,6 +266,19 @@ def message_start(
         "usage": {**_NO_COUNTS, **usage_words(counts)} if counts is not None else dict(_NO_COUNTS),
     }
     return {"type": "message_start", "message": message}
+
+
+_MADE: Final = re.compile("msg_[0-9a-f]+")
+
+
+def made_message_id(now: int) -> str:
+    """The id of a message that has none, at ``now``, milliseconds of Unix time."""
+    return f"msg_{now:x}"
+
+
+def same_id(said: str | None, meant: str | None) -> bool:
+    """Whether the id of a message is the one meant: a made-up one stands for none."""
+    return said == meant or (meant is None and said is not None and bool(_MADE.fullmatch(said)))
 
 
 def message_delta(reason: str | None, counts: TokenCounts) -> JsonObject:
