@@ -75,6 +75,10 @@ def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[s
     content. ``later``: members that the target says natively further on.
     """
     out: list[Loss] = []
+    unsaid = [entry for entry in carry.get("events", ()) if isinstance(entry, dict) and "event" in entry]
+    # a call that was cut off, where none of it may be said
+    cut = any(entry["event"] == "close" and entry.get("cut") for entry in unsaid)
+    unsayable = unsayable or (cut and any(entry["event"] == "open" for entry in unsaid))
     for entry in carry.get("events", ()):
         if isinstance(entry, int):
             out.append(("fragments", f"{target} says the whole at once", False))
@@ -94,10 +98,8 @@ def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[st
     name = entry["event"]
     if name == "open":
         return entry["kind"], f"{target} has no native form of this part of kind {shown(entry['kind'])}", unsayable
-    # the end of a call that was cut off, which is not said at all
-    cut = name == "close" and bool(entry.get("cut"))
     data = name == "append" and (unsayable or ("state" in entry and "state" not in later))
-    content = cut or data or name == "annotate"
+    content = data or name == "annotate"
     return name, f"{target} has no native form of this {name!r}", content
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from translate import jsontext
 from translate.algebra.calls import same_call
-from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start, Usage
+from translate.algebra.events import Append, Event, Failure, Finish, JsonObject, Open, Start, Usage
 from translate.codec import Codec, Options
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
@@ -19,6 +19,7 @@ from .words import (
     DONE,
     NAME,
     SERVERS,
+    UNKNOWN,
     is_sayable,
     said_open,
     same_counts,
@@ -44,7 +45,7 @@ class Anthropic(Codec):
         "server_tool_call": "anthropic has native words for its own server tools alone",
         "server_tool_result": "anthropic has native words for its own server tools alone",
     }
-    leaves_out = frozenset({"start"})
+    leaves_out = frozenset({"start", "close"})
 
     def encoder(self, options: Options) -> AnthropicEncoder:
         return AnthropicEncoder(self, options)
@@ -75,15 +76,15 @@ class Anthropic(Codec):
         if type(said) is Append and type(meant) is Append:
             return jsontext.same(said.data, meant.data) and _signature(said) == _signature(meant)
         if type(said) is Start and type(meant) is Start:
-            names = meant.model.name in (None, said.model.name)
-            return names and same_id(said.id, meant.id)
+            name = meant.model.name
+            return (not name or name == (said.model.name or UNKNOWN)) and same_id(said.id, meant.id)
         if type(said) is Finish and type(meant) is Finish:
             return same_counts(said.usage, meant.usage) and same_reason(said.reason, meant.reason)
         if type(said) is Usage and type(meant) is Usage:
             return same_counts(said.usage, meant.usage)
         if type(said) is Failure and type(meant) is Failure:
             return same_failure(said, meant)
-        return type(said) is type(meant) is Close or said == meant
+        return said == meant
 
 
 def _signature(event: Append) -> str | None:

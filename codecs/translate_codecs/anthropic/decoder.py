@@ -84,6 +84,8 @@ class AnthropicDecoder(Decoder):
         """The open part is a call whose block is over, and whose ``Close`` comes with what says if it was cut."""
         self._repeated: str | None = None
         """The signature that the last fragment brought, in its carry: a delta that follows repeats it."""
+        self._counts: TokenCounts | None = None
+        """All counts that units said so far."""
         self._reason: str | None = None
         self._told = False
         """Whether a reason may have been said, if it is null."""
@@ -140,9 +142,7 @@ class AnthropicDecoder(Decoder):
         if kind == "message_delta":
             self._told = True
             self._reason = unit["delta"].get("stop_reason") or self._reason
-            if not any(type(event) is Usage for event in meant):
-                # of counts that nobody said the end speaks all the same
-                self.usage = read_usage(unit.get("usage"), self.usage)
+            self._counts = read_usage(unit.get("usage"), self._counts)
         self._state = STATES[self._state].get(str(kind), self._state)
 
     def _start(self, unit: JsonObject) -> None:
@@ -152,6 +152,8 @@ class AnthropicDecoder(Decoder):
         self._calls = sum(block["type"] == "tool_use" for block in content)
         self._reason = message.get("stop_reason")
         self._told = self._reason is not None
+        counts = read_usage(message.get("usage"), None)
+        self._counts = None if are_blank(counts) else counts
         if not self.options.strict:
             self._first = jsontext.dumps(unit)
 
@@ -279,7 +281,7 @@ class AnthropicDecoder(Decoder):
     def _on_message_delta(self, unit: JsonObject) -> list[Event]:
         delta = member(unit, "delta", dict, "a message_delta")
         reason = optional(delta, "stop_reason", str, "the delta") or self._reason
-        counts = read_usage(optional(unit, "usage", dict, "a message_delta"), self.usage)
+        counts = read_usage(optional(unit, "usage", dict, "a message_delta"), self._counts)
         self._allow("message_delta")
         half = self._pending or (self._open and self._is_half())
         said: list[Event] = [Usage(counts)]
@@ -296,7 +298,7 @@ class AnthropicDecoder(Decoder):
 
     def _end(self) -> Finish:
         """What a message_stop says now."""
-        return Finish(self.usage or TokenCounts(), read_reason(self._reason))
+        return Finish(self._counts or TokenCounts(), read_reason(self._reason))
 
     def _on_error(self, unit: JsonObject) -> list[Event]:
         failure = read_error(unit)
@@ -331,6 +333,6 @@ class AnthropicDecoder(Decoder):
             ahead: Event = Close() if self._kind else Foreign(NAME, stop_unit(self._index), dict(SYNTHETIC))
             return Mended(kind, f"a content_block_stop was missing before it, {self.state}", unit, name, [ahead])
         if kind == "message_stop" and self._state is BETWEEN and not self._told:
-            ahead = Usage(self.usage or TokenCounts(), dict(SYNTHETIC))
+            ahead = Usage(self._counts or TokenCounts(), dict(SYNTHETIC))
             return Mended(kind, "there was no message_delta before it", unit, name, [ahead])
         return None

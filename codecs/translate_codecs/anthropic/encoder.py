@@ -49,6 +49,7 @@ from .words import (
     read_reason,
     reason_words,
     said_state,
+    same_counts,
     start_unit,
     stop_unit,
 )
@@ -71,21 +72,16 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
         return self._writers[type(events[-1])](self, events[-1], self._index if self._open else None)
 
     def ahead(self, event: Event) -> Sequence[Written]:
-        """The ``message_start`` before what needs it, and the end of a block that the next unit resolves or ends."""
-        if type(event) is Close:
-            # what came as one unit with its end had none
-            bare = self._open and self.residue(event) is None
-            return [self._made_stop()] if bare and self._is_half() else ()
+        """The ``message_start`` before what needs it, and the end of a block that lost its own."""
         if type(event) is not Finish and not (type(event) is Open and self.codec.sayable(event)):
             return ()
         if self._state is OPENING:
             unit = self._message(Start())
             return [named(unit, [replace(self.read(unit, None)[0], residue=SYNTHETIC)], made_up=True)]
-        return [self._made_stop()] if self._state is BLOCK and not self._kind else ()
-
-    def _made_stop(self) -> Written:
+        if self._state is not BLOCK or self._kind:
+            return ()
         unit = stop_unit(self._index)
-        return named(unit, [Foreign(NAME, unit, SYNTHETIC)], made_up=True)
+        return [named(unit, [Foreign(NAME, unit, SYNTHETIC)], made_up=True)]
 
     def mark(self, unit: JsonObject) -> JsonObject | None:
         kind = unit["type"]
@@ -108,7 +104,7 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
             return self._block(self._blocks, first, last if type(last) is Append else None)
         if type(first) is Close and type(last) is Usage and len(events) == 2:
             return self._delta(first, last)
-        return super().whole(events)
+        return {"type": "message_stop"} if type(last) is Finish else super().whole(events)
 
     def say(self, events: Sequence[Event]) -> Said | None:
         event = events[0]
@@ -173,12 +169,13 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
     def _write_finish(self, event: Finish, index: int | None) -> Pieces:
         counts = latest(event.usage, self.usage)
         end = named({"type": "message_stop"}, [event])
-        if self._told and self._end() == Finish(counts, event.reason):
+        said = self._end()
+        if self._told and said.reason == event.reason and same_counts(said.usage, counts):
             return [end]
         reason, guess = reason_words(event.reason, calls=self._calls > 0)
         unit = message_delta(reason, counts)
-        said = with_residue(self.read(unit, None)[-1], SYNTHETIC)
-        return [named(unit, [said], made_up=True, guess=("reason", guess) if guess else None), end]
+        usage = with_residue(self.read(unit, None)[-1], SYNTHETIC)
+        return [named(unit, [usage], made_up=True, guess=("reason", guess) if guess else None), end]
 
     def _write_failure(self, event: Failure, index: int | None) -> Pieces:
         return [named(error_unit(event, at_home=self.at_home(event)), [event])]
@@ -268,11 +265,17 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
         return [named(delta_unit(index, "citations_delta", "citation", event.data), [event])]
 
     def _write_close(self, event: Close | Handover, index: int | None) -> Pieces:
-        return [named(stop_unit(index), [event]) if index is not None else Written(None, [event])]
+        if index is None:
+            return [Written(None, [event])]
+        unit = stop_unit(index)
+        if self._open and self._is_half():
+            # by itself the unit leaves open whether the call was cut: that it is over is in the carry
+            return [named(unit, [Foreign(NAME, unit, SYNTHETIC), event], made_up=True)]
+        return [named(unit, [event])]
 
     def _write_handover(self, event: Handover, index: int | None) -> Pieces:
-        if (self._open or self._pending) and self._is_half():
-            # its end would make half a call one that can be run
+        if (index is not None or self._pending) and self._kind == "tool_call" and self._head.kind == "tool_call":
+            # a call that a handover breaks off is none, and its end would make it one that can be run
             what, raw = f"the call {self._head.name!r} broke off at a handover", str(self._grown.join())
             raise ToolArgumentsError(
                 what, name=self._head.name or "", id=self._head.id or "", raw=raw, position=len(raw)
@@ -280,22 +283,19 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
         return self._write_close(event, index)
 
     def _write_resolved(self, events: Sequence[Event]) -> Pieces:
-        """The ``Close`` of a call that may have been cut comes with the unit that says more."""
-        at = next((i for i, event in enumerate(events) if i and self._resolves(event)), None)
-        pieces = self.write(events[at:]) if at is not None else None
-        if pieces is None or at is None:
+        """The ``Close`` of a call that came home with the unit after its own, which says if it was cut."""
+        at = next((i for i, event in enumerate(events) if i and self._resolves(event)), 0)
+        pieces = self.write(events[at:]) if at else None
+        if not pieces:
             return None
         first, *others = pieces
-        meant = [*events[:at], *(() if first.made_up else first.meant)]
-        return [first._replace(meant=meant), *others]
+        return [first._replace(meant=[*events[:at], *(() if first.made_up else first.meant)]), *others]
 
     def _resolves(self, event: Event) -> bool:
-        kind = type(event)
-        if kind is Open:
+        if type(event) is Open:
             return self.codec.sayable(event)
-        if kind is Foreign:
-            return event.codec == NAME and event.unit.get("type") == "content_block_start"  # type: ignore[union-attr]
-        return kind is Finish or kind is Failure or (kind is Usage and self.residue(event) is not None)
+        block = type(event) is Foreign and event.codec == NAME and event.unit.get("type") == "content_block_start"
+        return block or type(event) in (Finish, Failure)
 
     # ---- notes
 
