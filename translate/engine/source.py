@@ -196,11 +196,13 @@ class Source:
                 return False
             unit = dict(unit)
             carry = unit.pop("carry")
-        if carry is not None and not (type(carry) is dict and self._trusts(carry, data, carries)):
-            return False
+        if carry is not None:
+            size = len(carries[0]) if carries else len(data)
+            if type(carry) is not dict or size > self._options.limits.carry or not self._carry.plain:
+                return False
+            if not short.allows(carry, self._name):
+                return False
         if self._grammar.state is ENDED or (self._carry.used and not self._options.strict):
-            return False
-        if carry is not None and not short.allows(carry, self._name):
             return False
         events = self._wire.plain(unit, name)
         if events is None:
@@ -226,13 +228,6 @@ class Source:
             self._repeated = self._repeats(events, unit, frame, start)
         self._emit(events)
         return True
-
-    def _trusts(self, carry: JsonObject, data: bytes | JsonObject, carries: tuple[bytes, ...]) -> bool:
-        """Whether a carry is within limits and of this version, and nothing that carries opened is open."""
-        size = len(carries[0]) if carries else len(data)
-        if size > self._options.limits.carry or not self._carry.plain:
-            return False
-        return "events" not in carry and "before" not in carry
 
     def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
         try:
