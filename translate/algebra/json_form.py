@@ -88,7 +88,7 @@ def from_json(value: Any) -> Event:
         raise DecodeError(f"an event is an object, not {_name(value)}", expected="an object")
     name = value.get("event")
     if not isinstance(name, str) or name not in EVENTS:
-        raise DecodeError(f"no event is named {name!r}", expected="one of " + ", ".join(EVENTS))
+        raise DecodeError(f"no event is named {repr(name)[:40]}", expected="one of " + ", ".join(EVENTS))
     return from_members(name, {k: v for k, v in value.items() if k != "event"})
 
 
@@ -97,7 +97,7 @@ def from_members(name: str, given: JsonObject) -> Event:
     known = MEMBERS[name]
     for key in given:
         if key not in known:
-            raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)))
+            raise DecodeError(f"an event {name!r} has no member {key[:40]!r}", expected=", ".join(sorted(known)))
     given = {k: v for k, v in given.items() if v is not None or (name == "annotate" and k == "data")}
     residue = given.pop("residue", None)
     if residue is not None and not (isinstance(residue, dict) and all(isinstance(v, dict) for v in residue.values())):

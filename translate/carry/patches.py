@@ -12,6 +12,8 @@ from .. import jsontext
 
 Patch = list[list[Any]]
 _ABSENT = object()
+_SHOWN = 200
+"""Characters of a place, at most, in a message."""
 
 
 class PatchError(ValueError):
@@ -79,9 +81,13 @@ def _check_step(node: Any, path: list[Any], at: int, value: list[Any]) -> None:
     key, last = path[at], at == len(path) - 1
     if type(node) is dict and type(key) is str:
         if key not in node and not (last and value):
-            raise PatchError(f"no member {key!r} to remove" if last else f"no member {key!r}")
+            raise PatchError(f"no member {_shown(key)} to remove" if last else f"no member {_shown(key)}")
     elif not (type(node) is list and type(key) is int and 0 <= key < len(node) and (value or not last)):
-        raise PatchError(f"nothing at {path[: at + 1]!r}")
+        raise PatchError(f"nothing at {_shown(path[: at + 1])}")
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:_SHOWN]
 
 
 def _fits(value: Any, nesting: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.events import Close, Event, Handover, JsonObject, Open, Residue, with_residue
 from ..algebra.grammar import Grammar
 from ..errors import CarryError, DecodeError
-from .making import RESERVED, VERSION
+from .making import RESERVED, SHOWN, VERSION
 from .rules import Place, leaves_out
 from .scripts import Script
 
@@ -156,19 +156,19 @@ def _list(value: Any, name: str) -> list[Any]:
 
 def _spread(name: str, column: Any, found: list[Residue]) -> None:
     """Put the residues of one codec, in order, where they belong; a number stands for so many events without one."""
-    at = 0
-    for residue in [column] if isinstance(column, dict) else _list(column, name):
+    at, shown = 0, name[:SHOWN]
+    for residue in [column] if isinstance(column, dict) else _list(column, shown):
         if type(residue) is int and residue > 1:
             at += residue
         elif residue is not None and not isinstance(residue, dict):
-            raise CarryError(f"the carry's {name!r} is no object")
+            raise CarryError(f"the carry's {shown!r} is no object")
         elif at < len(found):
             if residue is not None:
                 if residue.get("synthetic"):
-                    raise CarryError(f"the carry holds what {name!r} made up")
+                    raise CarryError(f"the carry holds what {shown!r} made up")
                 found[at][name] = residue
             at += 1
         else:
             at = len(found) + 1
         if at > len(found):
-            raise CarryError(f"the carry's {name!r} belongs to no event of the unit")
+            raise CarryError(f"the carry's {shown!r} belongs to no event of the unit")
