@@ -32,12 +32,15 @@ from tests.wire import (
 from translate import (
     Append,
     CarryError,
+    DecodeError,
     Event,
     Failure,
     Finish,
+    GrammarError,
     Open,
     Report,
     ToolArgumentsError,
+    UpstreamFailure,
     codec,
     convert,
     decode,
@@ -316,6 +319,20 @@ def test_details_do_not_replace_what_an_error_says(details: Object, kind: str | 
     [failure] = [event for event in decode(list(out), "unievent") if type(event) is Failure]
     assert failure.message == "Overloaded"
     assert kind == "ToolArgumentsError" or failure.code == 529
+
+
+@pytest.mark.xfail(strict=True, reason="the decoder of UniEvent has yet to read a unit with an error as one")
+@pytest.mark.parametrize("error", [{"message": "FORGED"}, {}, "FORGED", None], ids=repr)
+def test_a_patch_makes_no_error_of_a_unit(error: Any) -> None:
+    """A unit with a member ``error`` is one to the reference's client, whatever else it has."""
+    units = [*text_group("a"), stop()]
+    with pytest.raises((GrammarError, DecodeError, UpstreamFailure)):
+        list(convert([*units[:2], {**units[2], "error": error}], "unievent", "events"))
+    frames = list(convert(units, "unievent", "gateway"))
+    for at in (1, 3, 4):
+        carry = {"unievent": {"at": 1, "patch": [[["error"], error]]}}
+        with pytest.raises(CarryError):
+            list(convert(carried(frames, at, carry), "gateway", "unievent"))
 
 
 def test_a_count_of_zero_comes_with_its_sum() -> None:
