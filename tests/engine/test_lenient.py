@@ -32,6 +32,8 @@ SIGNED = {"signature": "s"}
 FIRST = start(PARIS_MODEL)
 TEXT = delta(item("text.delta", "a"))
 DONE = delta(item("text.done", "a"))
+SIGNED_TEXT = delta(item("text.delta", "", SIGNED), CLOCK)
+SIGNED_DONE = delta(item("text.done", "a", SIGNED))
 THOUGHT = delta(item("thinking.delta", "t"))
 STARTED = delta(call("delta", '{"a": 1}', "f", "t"))
 CALLED = delta(call("done", {"a": 1}, "f", "t"))
@@ -88,7 +90,7 @@ MENDED = {
         [(1, "tool_call_id")],
     ),
     "a .done with fidelity": Mended(
-        "unievent", [TEXT, delta(item("text.done", "a", SIGNED)), stop()], [TEXT, DONE, stop()], [(1, "fidelity")]
+        "unievent", [TEXT, SIGNED_DONE, stop()], [TEXT, SIGNED_TEXT, SIGNED_DONE, stop()], [(1, "fidelity")]
     ),
     # the gateway
     "no contentEnd before the next run": Mended(
