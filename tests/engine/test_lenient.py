@@ -175,7 +175,9 @@ def test_fidelity_in_pieces_is_joined() -> None:
     assert isinstance(error, GrammarError)
     report = Report()
     out = translated(units, "unievent", "gateway", strict=False, report=report, loss="drop")
-    assert out == [start(), *thinking("t", data={"signature": "abcd", "id": 1}), usage()]
+    empty = frame("thinking", value="")
+    *thought, end = thinking("t", data={"signature": "abcd", "id": 1})
+    assert out == [start(), *thought, empty, end, usage()]
     assert [(finding.unit, finding.field) for finding in report.repairs] == [(2, "fidelity")]
 
 
