@@ -12,10 +12,12 @@ from .cases import cases
 from .growth import growth
 from .load import load
 from .peers import peers
+from .reach import reach
 from .resources import imports, latency, memory
 from .table import HEAD, Plan, Row, line
 
 GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
+    "reach": reach,
     "cases": cases,
     "peers": peers,
     "growth": growth,

@@ -9,16 +9,15 @@ from typing import Any
 
 import orjson
 
-from translate import Limits, Translator
-
+from .kinds import WIDE, kinds
 from .table import Plan, Row, Timed, measure, times
 from .work import (
-    NOW,
     WORDS,
     bare,
     frame,
     gateway_sse,
     lines,
+    made,
     unievent,
     unievent_stop,
 )
@@ -26,8 +25,6 @@ from .work import (
 LINE = "A line of text, as long as lines are, and not all of it ASCII: é, “so”, 日本.".ljust(127, "-") + "\n"
 TOKENS, LINES = WORDS * 2, [LINE] * 16
 """What one chunk of about 4 KiB says."""
-WIDE = Limits(unit=1 << 30)
-"""So that the last event of the largest part is no error."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def chunks(long: Long, way: Way) -> Iterable[bytes]:
 def steps(chunks: Iterable[Any], way: Way, cut_off: bool = False) -> Iterator[list[Any]]:
     """What each step of a translation gives."""
     src, dst, loss = way
-    translator = Translator(src, dst, loss=loss, clock=lambda: NOW, limits=WIDE)  # type: ignore[arg-type]
+    translator = made(src, dst, loss, limits=WIDE)
     for chunk in chunks:
         yield translator.feed(chunk)
     if not cut_off:
@@ -144,6 +141,7 @@ def growth(plan: Plan) -> Iterator[Row]:
         yield _part(megabytes, BACK, slow)
     yield _short(plan.streams, slow)
     yield _open(plan.streams, slow)
+    yield from kinds(plan)
 
 
 def _length(events: int, way: Way, plan: Plan) -> Row:

@@ -18,7 +18,8 @@ import orjson
 
 from translate import decode, encode
 
-from .cases import parse, units
+from .cases import parse
+from .streams import units
 from .table import Plan, Row, cost, measure
 from .work import NOW, Run, Unit, cut, frames, gateway_sse, turn, unievent_sse, unievents
 

@@ -14,12 +14,10 @@ from typing import Any
 
 import orjson
 
-from translate import Translator
-
-from .cases import Streams
 from .growth import BACK, FORWARD, LINES, NAMES, Long, Way, checked, chunks, steps, streamed
+from .streams import generated
 from .table import Plan, Row, row
-from .work import NOW, framing, lines
+from .work import framing, lines, turn, unievents
 
 PACKAGES = ("benchmarks", "translate", "translate_codecs")
 ROOTS = dict.fromkeys(str(Path(import_module(name).__file__ or "").parents[1]) for name in PACKAGES)
@@ -69,7 +67,7 @@ def _resident(what: str, count: int, way: Way) -> float:
     """In this process."""
     before = _status("VmRSS")
     if what == "open":
-        events = lines(Streams(Plan(events=100)).events)[:20]
+        events = lines(unievents(turn(100)))[:20]
         before = _status("VmRSS")
         running = [steps(events, way, cut_off=True) for _ in range(count)]
         for _ in range(len(events)):
@@ -87,16 +85,10 @@ def _resident(what: str, count: int, way: Way) -> float:
 
 def latency(plan: Plan) -> Iterator[Row]:
     """The time on the clock that feed() of one event takes, against that of reading it and writing what it becomes."""
-    streams = Streams(plan)
-    ways = [
-        ("to gateway-sse, drop", lines(streams.events), "unievent-jsonl", "gateway-sse", "drop"),
-        ("to gateway-sse, carry", lines(streams.events), "unievent-jsonl", "gateway-sse", "carry"),
-        ("to unievent-jsonl, no carry in it", streams.native, "gateway-sse", "unievent-jsonl", "drop"),
-        ("to unievent-jsonl, carry in it", streams.carrying, "gateway-sse", "unievent-jsonl", "carry"),
-    ]
+    streams = generated(turn(plan.events))
     pairs = list(zip(streams.events, streams.frames, strict=False))
-    for case, units, src, dst, loss in ways:
-        forward = src == "unievent-jsonl"
+    for figure in streams.four("unievent-jsonl"):
+        forward = figure.dst == "gateway-sse"
         texts = [orjson.dumps(event if forward else frame) for event, frame in pairs]
         others = [frame if forward else event for event, frame in pairs]
         heads = [framing(unit) if forward else b"" for unit in others]
@@ -108,13 +100,12 @@ def latency(plan: Plan) -> Iterator[Row]:
             work.clear()
             for _ in range(plan.repeat):
                 base += _each(zip(texts, heads, others, strict=True), _json)
-                feed = Translator(src, dst, loss=loss, clock=lambda: NOW).feed  # type: ignore[arg-type]
-                work += _each(((unit,) for unit in units), feed)
+                work += _each(((unit,) for unit in figure.source), figure.translator().feed)
             medians.append(statistics.median(work) / statistics.median(base))
             tails.append(_p99(work) / _p99(base))
         last = f"{statistics.median(work) / 1000:.1f} µs and {_p99(work) / 1000:.1f} µs in the last round"
-        yield row(f"a live event, median, {case}", "loads and dumps of it", medians)
-        yield row(f"a live event, p99, {case}", "loads and dumps of it", tails).noted(last)
+        yield row(f"a live event, median, to {figure.dst}, {figure.name}", "loads and dumps of it", medians)
+        yield row(f"a live event, p99, to {figure.dst}, {figure.name}", "loads and dumps of it", tails).noted(last)
 
 
 def _each(arguments: Iterator[tuple[Any, ...]], call: Callable[..., object]) -> list[int]:

@@ -151,12 +151,12 @@ def cut(data: bytes, size: int) -> list[bytes]:
 
 def limit_forward(events: Sequence[Unit], frames: Sequence[Unit]) -> Callable[[], list[bytes]]:
     """L_fwd: each event read as JSON, and an envelope of the translation's own written with its framing, in turn."""
-    return _limit(events, [(framing(unit), unit, b"\n\n") for unit in frames])
+    return limit(*_paired(events, frames))
 
 
 def limit_reverse(frames: Sequence[Unit], events: Sequence[Unit]) -> Callable[[], list[bytes]]:
     """L_rev: each frame read as JSON, and an event of the translation's own written as a line, in turn."""
-    return _limit(frames, [(b"", unit, b"\n") for unit in events])
+    return limit(*_paired(frames, events))
 
 
 def limit_read(units: Iterable[Unit]) -> Callable[[], None]:
@@ -170,25 +170,40 @@ def limit_read(units: Iterable[Unit]) -> Callable[[], None]:
     return limit
 
 
-def _limit(read: Sequence[Unit], written: Sequence[tuple[bytes, Unit, bytes]]) -> Callable[[], list[bytes]]:
-    # as many written as read: the formats' counts differ by the brackets and the fragments of calls
-    pairs = [(orjson.dumps(unit), *framed) for unit, framed in zip(read, cycle(written), strict=False)]
+def _paired(read: Sequence[Unit], written: Sequence[Unit]) -> tuple[Sequence[Unit], list[Unit]]:
+    """As many written as read: the formats' counts differ by the brackets and the fragments of calls."""
+    return read, [unit for _, unit in zip(read, cycle(written), strict=False)]
 
-    def limit() -> list[bytes]:
+
+def limit(read: Sequence[Unit], written: Sequence[Unit]) -> Callable[[], list[bytes]]:
+    """Each unit read as JSON, and each written as JSON with its framing: frames on SSE, UniEvents as lines. In turn."""
+    texts = [orjson.dumps(unit) for unit in read]
+    framed = [(framing(unit), unit, b"\n\n") if "success" in unit else (b"", unit, b"\n") for unit in written]
+    both = min(len(texts), len(framed))
+    pairs = list(zip(texts, framed, strict=False))
+
+    def run() -> list[bytes]:
         out = []
-        for text, head, unit, tail in pairs:
+        for text, (head, unit, tail) in pairs:
             orjson.loads(text)
             out.append(head + orjson.dumps(unit) + tail)
-        return out
+        for text in texts[both:]:
+            orjson.loads(text)
+        return out + [head + orjson.dumps(unit) + tail for head, unit, tail in framed[both:]]
 
-    return limit
+    return run
+
+
+def made(src: str, dst: str, loss: str, **options: Any) -> Translator:
+    """A translator whose clock stands still."""
+    return Translator(src, dst, loss=loss, clock=lambda: NOW, **options)  # type: ignore[arg-type]
 
 
 def conversion(chunks: Sequence[Any], src: str, dst: str, loss: str) -> Callable[[], list[Any]]:
     """The translation of a whole stream, sans I/O."""
 
     def run() -> list[Any]:
-        translator = Translator(src, dst, loss=loss, clock=lambda: NOW)  # type: ignore[arg-type]
+        translator = made(src, dst, loss)
         out: list[Any] = []
         for chunk in chunks:
             out += translator.feed(chunk)

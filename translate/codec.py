@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
-from .algebra.events import Event, Handover, JsonObject, Model, Open, Start, is_synthetic
+from .algebra.events import Event, Handover, JsonObject, Model, Open, Start, TokenCounts, Usage, is_synthetic
+from .algebra.usage import latest
 from .carry.losses import Finding, Report
 from .errors import CarryError, CodecError, TranslateError
 from .limits import Limits
@@ -102,14 +103,11 @@ class Written(NamedTuple):
     guess: tuple[str, str] | None = None
 
 
-class Said(NamedTuple):
-    """A unit that says exactly one event, residues apart: see :meth:`Encoder.say`."""
+Said: TypeAlias = tuple[JsonObject, str | None, bool]
+"""A unit that says exactly one event, its event name on SSE, and whether what the codec added comes from no one.
 
-    unit: JsonObject
-    name: str | None = None
-    made_up: bool = False
-
-
+A plain tuple: one is made for each unit. See :meth:`Encoder.say`.
+"""
 Pieces: TypeAlias = "Sequence[Written] | None"
 """What is to be written; ``None``: nothing yet, more is to come."""
 
@@ -123,11 +121,21 @@ class Decoder(ABC):
     """
 
     options: Options
+    usage: TokenCounts | None
+    """What the ``Usage`` events so far add up to: what a ``Finish`` leaves unknown is as they said."""
 
     def __init__(self, codec: Codec, options: Options) -> None:
         self.codec = codec
         self.name = codec.name
         self.options = options
+        self.usage = None
+
+    def go_on(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        """The engine's way to :meth:`take`: what is known of every stream is kept here."""
+        for event in meant:
+            if type(event) is Usage:
+                self.usage = latest(event.usage, self.usage)
+        self.take(unit, meant)
 
     @property
     @abstractmethod
@@ -219,6 +227,7 @@ class Encoder(Decoder):
         """The short way for a usual event, where nothing waits: as :meth:`write` and :meth:`take`.
 
         The unit says exactly the event, but for residues: its own codec's as the unit has it, the others are carried.
+        Its values are text, integers, true, false and null alone.
         ``None``, before anything was changed, for all else. Held to the long way as :meth:`plain` is.
         """
         return None

@@ -149,6 +149,15 @@ def dumps(value: Any) -> bytes:
     return _exact(value).encode("utf-8") if out is None else out
 
 
+def dumps_plain(value: Any) -> bytes:
+    """As :func:`dumps`, of a value that holds text, integers, true, false and null alone."""
+    try:
+        out = orjson.dumps(value)
+    except TypeError:
+        return dumps(value)
+    return out if out.isascii() else _escape_separators(out)
+
+
 def _dumps(value: Any) -> bytes | None:
     """As ``orjson`` writes it, with separators escaped; ``None`` where it cannot, or would change a number."""
     try:

@@ -85,6 +85,8 @@ def read_sse(text: str) -> Recording:
             data.append(field[2] or "")
         elif field:
             event = field[2] if field[1] == "event" else event
+        elif line.startswith("error:"):
+            units.append(Unit(None, word="error:"))
         elif line:
             stray.append(line)
         else:
@@ -142,6 +144,9 @@ def counts(group: str, found: Iterator[Object]) -> Iterator[Kind]:
 
 def anthropic(unit: Unit) -> Iterator[Kind]:
     """Anthropic Messages."""
+    if unit.word:
+        yield "lines", unit.word
+        return
     value = unit.value
     yield "events", value["type"]
     yield from words("content blocks", objects(value, "content_block"), "type")
@@ -182,6 +187,9 @@ def openai_chat(unit: Unit) -> Iterator[Kind]:
 
 def openai_responses(unit: Unit) -> Iterator[Kind]:
     """OpenAI Responses."""
+    if unit.word:
+        yield "lines", unit.word
+        return
     value = unit.value
     yield "events", value["type"]
     yield from members("event members", objects(value), omit=("type",))
@@ -372,6 +380,7 @@ def test_the_readers_miss_next_to_nothing(form: Format) -> None:
         (b': hello\r\n\r\n data: {"a":1}\r\n\r\ndata: {"a":2}', [None, {"a": 1}, {"a": 2}], 0),
         (b'data: {"a":1}\ndata: {"a":2}\n\n', [{"a": 1}, {"a": 2}], 0),
         (b'data: {"a":1}\n\n{\n  "error": {}\n}\n', [{"a": 1}, {"error": {}}], 0),
+        (b'data: {"a":1}\n\nerror: {"a":2}\n', [{"a": 1}, None], 0),
         (b'event: e\ndata: {"a":\n\n', [], 1),
     ],
 )

@@ -42,7 +42,7 @@ class BentEncoder(GatewayEncoder):
     def say(self, event: Event) -> Said | None:
         said = super().say(event)
         if said is not None and self.codec.bend == "short":  # type: ignore[attr-defined]
-            return said._replace(made_up=True)
+            return said[0], said[1], True
         return said
 
 

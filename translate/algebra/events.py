@@ -8,7 +8,7 @@ Events are slotted and compared by value. Treat them as immutable: codecs share 
 
 Every event has a ``residue``: what only one codec can say about it, as ``{codec name: JSON object}``. An object
 with the member ``"synthetic": true`` was made up by that codec: it says it again, every other encoder drops it. On a
-``Start`` the mark means that the whole event was made up.
+``Start``, ``Usage`` or ``Foreign`` the mark means that the whole event was made up.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def is_synthetic(event: Event, codec: str) -> bool:
 def made_up_by_another(event: Event, codec: str) -> bool:
     """Whether the whole event was made up by a codec other than ``codec``, and so is not to be said by it."""
     return (
-        type(event) is Start
+        type(event) in (Start, Usage, Foreign)
         and event.residue is not None
         and any(name != codec and own.get("synthetic") for name, own in event.residue.items())
     )

@@ -29,8 +29,8 @@ ON = True
 """Whether runs are read together: a switch for tests and benchmarks."""
 DIGITS: Final = 18
 """Digits of a number in a hole, at most: whatever they are, it has 64 bits."""
-MOST: Final = 1 << 12
-"""Units of one run, at most."""
+WINDOW: Final = 1 << 16
+"""Bytes that are read together, at most, but for one unit that is larger."""
 NAMES: Final = 64
 """Characters of a name that a carry may have here, at most."""
 _TEXT, _NUMBER = b'"\\u0000text"', str(NUMBER).encode()
@@ -50,15 +50,18 @@ class Run:
     """
 
     texts: list[str]
-    tokens: list[bytes]
-    numbers: list[bytes]
+    tokens: Sequence[bytes]
+    numbers: Sequence[bytes]
     residue: Mark
     synthetic: bool = False
+    _text: str | None = None
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join(self.texts)
+        if self._text is None:
+            self._text = "".join(self.texts)
+        return self._text
 
     def split(self, at: int) -> tuple[Run, Run]:
         """The first units, and the others."""
@@ -75,7 +78,7 @@ class Run:
         pairs = zip(self.texts, map(int, self.numbers), strict=True)
         return [Append(text, None, {codec: {member: n, **mark}}) for text, n in pairs]
 
-    def written(self) -> list[bytes]:
+    def written(self) -> Sequence[bytes]:
         """The texts in JSON as it is written here."""
         if jsontext.RESPELLED.search(b"".join(self.tokens)):
             return [jsontext.dumps(text) for text in self.texts]
@@ -228,28 +231,21 @@ class RunReader:
         """``limits``: of the stream; what might pass one goes the other way, which finds out."""
         self._limits = limits
         self._known: dict[Hot, Template] = {}
-        self._last: tuple[Hot, bytes] | None = None
 
     def learn(
-        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Append, block: bytes
+        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
     ) -> bool:
-        """Told of a unit that means ``event``, with its bytes: whether such units can be read from now on.
-
-        It takes two in a row that are alike in their first bytes: the second is kept.
-        """
+        """Told of a unit that means a fragment with the residue of ``event``: whether such can be read from now on."""
         known = self._known.get(hot)
         if known is not None and block.startswith(known.around.head) and block.endswith(known.around.tail):
             return True
-        last, self._last = self._last, (hot, block[:24])
-        if last is None or last[0] is not hot or last[1] != block[:24]:
-            return False
         found = self._template(hot, framing, unit, name, event, block)
         if found is not None:
             self._known[hot] = found
         return found is not None
 
     def _template(
-        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Append, block: bytes
+        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
     ) -> Template | None:
         residue = event.residue
         mark, synthetic = None, False
@@ -281,76 +277,116 @@ class RunReader:
             return None
         for spelled in (orjson.dumps, _spaced, _spaced_ascii):
             made = around(spelled(held), framing, name, text)
-            if made is not None and _read_one(made, block, 0, len(block)) is not None:
+            if made is None or not (block.startswith(made.head) and block.endswith(made.tail)):
+                continue
+            piece = block[len(made.head) : len(block) - len(made.tail)]
+            if _holes(piece, made.mid, made.number_first) is not None:
                 return Template(hot, made, mark, synthetic)
         return None
+
+    def knows(self, hot: Hot) -> bool:
+        """Whether such units can be read."""
+        return hot in self._known
 
     def read(self, hot: Hot, cursor: Cursor) -> Run | None:
         """The units that come next and are as the one that is known; the cursor moves behind them."""
         known = self._known.get(hot)
         if known is None:
             return None
-        data, at, limit = cursor.data, cursor.at, self._limits.unit
-        (head, mid, tail, number_first), n_head, n_tail = known.around, len(known.around.head), len(known.around.tail)
-        end_mark = b"\n\n" if tail.endswith(b"\n\n") else b"\n"
-        n_end = len(end_mark)
-        texts: list[str] = []
-        tokens: list[bytes] = []
-        numbers: list[bytes] = []
-        loads, find, starts = orjson.loads, data.find, data.startswith
-        while starts(head, at):
-            stop = find(end_mark, at + n_head) + n_end
-            last = stop - n_tail
-            if stop < n_end or data[last:stop] != tail or stop - at > limit:
-                break
-            token = data[at + n_head : last]
-            if mid:
-                if number_first:
-                    number, _, token = token.partition(mid)
-                else:
-                    token, _, number = token.rpartition(mid)
-                if not number.isdigit() or len(number) > DIGITS or (number[0] == _ZERO and len(number) > 1):
-                    break
-                numbers.append(number)
-            if token[:1] != b'"' or token[-1:] != b'"':
-                break
+        data, at = cursor.data, cursor.at
+        head, tail = known.around.head, known.around.tail
+        if not data.startswith(head, at):
+            return None
+        end = data.rfind(tail, at, at + WINDOW)
+        if end < 0 and (end := data.find(tail, at)) < 0:
+            return None
+        pieces = data[at + len(head) : end].split(tail + head)
+        run = self._run(known, pieces)
+        if run is not None:
+            sizes = sum(map(len, pieces[: len(run.texts)]))
+            cursor.at = at + sizes + len(run.texts) * (len(head) + len(tail))
+        return run
+
+    def _run(self, known: Template, pieces: list[bytes]) -> Run | None:
+        """What stands between head and tail of units, read together; one by one where any of it may be wrong."""
+        tokens, numbers = columns(known.around, pieces)
+        whole = b"\0".join(tokens)
+        if b"\n" in whole:
+            # another unit stands in one of them
+            i = next(i for i, token in enumerate(tokens) if b"\n" in token)
+            pieces[i:] = [pieces[i].partition(known.around.tail)[0]]
+            tokens, numbers = columns(known.around, pieces)
+            whole = b"\0".join(tokens)
+        count, fixed = len(pieces), len(known.around.head) + len(known.around.tail)
+        if numbers:
+            joined = b",".join([b"", *numbers])
+            sound = b"".join(numbers).isdigit() and all(numbers) and max(map(len, numbers)) <= DIGITS
+            if not sound or b",0" in joined:
+                return self._run_one_by_one(known, pieces)
+        # each begins and ends with a quote of its own
+        quoted = whole[:1] == whole[-1:] == b'"' and whole.count(b'"\0"') == count - 1 and len(whole) > 1
+        if quoted and max(map(len, pieces)) + fixed <= self._limits.unit:
             try:
-                text = loads(token)
+                if b"\\" in whole:
+                    texts = [orjson.loads(token) for token in tokens]
+                    return Run(texts, tokens, numbers, known.residue, known.synthetic)
+                if whole.count(b'"') == 2 * count:
+                    # and has no other: joined, they are read as they stand
+                    texts = orjson.loads(b"[" + b",".join(tokens) + b"]")
+                    return Run(texts, tokens, numbers, known.residue, known.synthetic)
             except ValueError:
+                pass
+        return self._run_one_by_one(known, pieces)
+
+    def _run_one_by_one(self, known: Template, pieces: list[bytes]) -> Run | None:
+        """The same as far as nothing is wrong."""
+        head, mid, tail, number_first = known.around
+        texts, tokens, numbers = list[str](), list[bytes](), list[bytes]()
+        for piece in pieces:
+            if len(piece) + len(head) + len(tail) > self._limits.unit:
                 break
+            found = _holes(piece, mid, number_first)
+            if found is None:
+                break
+            token, text, number = found
             texts.append(text)
             tokens.append(token)
-            at = stop
-            if len(texts) == MOST:
-                break
-        if not texts:
-            return None
-        del numbers[len(texts) :]
-        cursor.at = at
-        return Run(texts, tokens, numbers, known.residue, known.synthetic)
+            if mid:
+                numbers.append(number)
+        return Run(texts, tokens, numbers, known.residue, known.synthetic) if texts else None
 
 
 _ZERO: Final = ord("0")
 
 
-def _read_one(made: Around, data: bytes, at: int, end: int) -> tuple[bytes, bytes] | None:
-    """The holes of the one unit that ``data[at:end]`` is; ``None`` where it is another."""
-    head, mid, tail, number_first = made
-    if not data.startswith(head, at) or not data.endswith(tail, at, end) or end - at < len(head) + len(tail):
-        return None
-    token, number = data[at + len(head) : end - len(tail)], b""
+def columns(found: Around, pieces: Sequence[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """The texts in JSON, and the numbers, of what stands between head and tail of units."""
+    mid = found.mid
+    if not mid:
+        return pieces, ()
+    if found.number_first:
+        numbers, _, tokens = zip(*[piece.partition(mid) for piece in pieces], strict=True)
+    else:
+        tokens, _, numbers = zip(*[piece.rpartition(mid) for piece in pieces], strict=True)
+    return tokens, numbers
+
+
+def _holes(piece: bytes, mid: bytes, number_first: bool) -> tuple[bytes, str, bytes] | None:
+    """The text in JSON, itself, and the number, that stand between head and tail of one unit."""
+    token, number = piece, b""
     if mid and number_first:
-        number, _, token = token.partition(mid)
+        number, _, token = piece.partition(mid)
     elif mid:
-        token, _, number = token.rpartition(mid)
+        token, _, number = piece.rpartition(mid)
     if mid and (not number.isdigit() or len(number) > DIGITS or (number[0] == _ZERO and len(number) > 1)):
         return None
+    if token[:1] != b'"' or token[-1:] != b'"':
+        return None
     try:
-        if token[:1] != b'"' or token[-1:] != b'"' or type(orjson.loads(token)) is not str:
-            return None
+        text = orjson.loads(token)
     except ValueError:
         return None
-    return token, number
+    return token, text, number
 
 
 def _spaced(value: Any) -> bytes:

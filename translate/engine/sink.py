@@ -29,9 +29,10 @@ class UnitSink:
         self._first = loss == "carry"
         self._unsayable = False
         self._waiting = 0
+        self._framing = framing = writer.framing
         plain = (options.report is None or not options.report.incidental) and loss != "raise"
-        framing = writer.framing if plain else None
-        self._runs = RunWriter(framing, loss == "carry", options.clock) if framing is not None else None
+        together = plain and framing is not None
+        self._runs = RunWriter(framing, loss == "carry", options.clock) if together and framing else None
         self.out: list[Any] = []
         self.units = 0
         """Units that were written."""
@@ -64,14 +65,19 @@ class UnitSink:
 
     def plain(self, said: Said, event: Event) -> None:
         """A unit that says exactly ``event``, residues apart."""
+        unit, name, made_up = said
         carry: JsonObject | None = None
-        if self._weigh:
-            carry = compose_plain(event.residue, self._name, made_up=said.made_up)
+        if self._weigh and (made_up or event.residue is not None):
+            carry = compose_plain(event.residue, self._name, made_up=made_up)
             if carry is not None and (self._noting or self._first):
                 carry = self._weighed(carry, ())
-        self._writer.write(said.unit, said.name, carry, self.out)
+        framing = self._framing
+        if framing is None or self._writer.pending:
+            self._write(unit, name, carry)
+            return
         self.units += 1
-        self._waiting = 0
+        text = jsontext.dumps_strict(carry) if carry is not None else None
+        self.out.append(framing(jsontext.dumps_plain(unit), name, text))
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:
         """A carry as it is written, if it is; what it makes good is noted, or refused."""

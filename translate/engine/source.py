@@ -43,7 +43,7 @@ class Source:
         format: str,
         options: Options,
         emit: Emit,
-        run: Callable[[Run], None] | None = None,
+        run: Callable[[Run], object] | None = None,
         watch: Callable[[int, JsonObject], None] | None = None,
         opener: Opener = FrameOpener,
     ) -> None:
@@ -154,6 +154,8 @@ class Source:
         if found is None or hot is None or reader.ended:
             return
         at = reader.cursor.at
+        if at >= len(reader.cursor.data):
+            return
         run = found.read(hot, reader.cursor)
         if run is None:
             return
@@ -198,17 +200,27 @@ class Source:
             return False
         if self._grammar.state is ENDED:
             return False
-        events = self._plain_events(unit, name, carry)
+        if carry is not None and not short.allows(carry, self._name):
+            return False
+        events = self._wire.plain(unit, name)
         if events is None:
             return False
+        if carry is not None:
+            short.put(carry, events[0], self._name)
+            self._carry.used = True
         self._unit += 1
         self._options.unit = self._unit
-        try:
-            self._check(events)
-        except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(data))
-            self._locate(error, self._unit)
-            raise
+        event, grammar = events[0], self._grammar
+        if (
+            type(event) is Append
+            and len(events) == 1
+            and type(event.data) is grammar.grows
+            and grammar.state is INSIDE
+            and (size := grammar.size + (len(event.data) or 1)) <= self._options.limits.part
+        ):
+            grammar.size = size
+        else:
+            self._check_at(events, frame)
         if self._runs is not None:
             self._repeated = self._repeats(events, unit, frame, start)
         self._emit(events)
@@ -221,27 +233,28 @@ class Source:
             return False
         return "events" not in carry and "before" not in carry
 
-    def _plain_events(self, unit: JsonObject, name: str | None, carry: JsonObject | None) -> list[Event] | None:
-        if carry is not None and not short.allows(carry, self._name):
-            return None
-        events = self._wire.plain(unit, name)
-        if events is not None and carry is not None:
-            short.put(carry, events[0], self._name)
-            self._carry.used = True
-        return events
+    def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
+        try:
+            self._check(events)
+        except TranslateError as error:
+            error.locate(offset=frame.offset, excerpt=excerpt(frame.data))
+            self._locate(error, self._unit)
+            raise
 
     def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
         """Whether the next unit may well differ from this one in its holes alone."""
-        event = events[0]
-        if len(events) != 1 or type(event) is not Append or event.state is not None:
+        last = events[-1]
+        if type(last) is not Append or last.state is not None or len(events) > 2:
             return False
         cursor = self._reader.cursor
         framing = self._reader.framing
         found, hot = self._runs, self._wire.hot()
         if found is None or hot is None or framing is None or type(frame.data) is not bytes:
             return False
-        block = cursor.data[start : cursor.at]
-        return found.learn(hot, framing, unit, frame.name, event, block)
+        if cursor.at >= len(cursor.data):
+            # one unit a chunk
+            return found.knows(hot)
+        return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
 
     # ---- one frame, the long way
 
@@ -258,7 +271,7 @@ class Source:
             elif parts.carry is not None:
                 told = self._carried(self._carry.read, [], parts.carry)
                 if told is not None:
-                    self._wire.take(None, told)
+                    self._wire.go_on(None, told)
                     events += told
             elif not (frame.whole or frame.pings or frame.carries or frame.data is not None):
                 self._options.repair("end of input", "what holds the units lacks its end")
@@ -284,7 +297,7 @@ class Source:
             if told is None:
                 carry = None
             else:
-                self._wire.take(None, told)
+                self._wire.go_on(None, told)
                 ahead = told
         if carry is None and self._plain and frame.whole and not self._carry.used:
             said = self._wire.plain(unit, frame.name)
@@ -298,7 +311,7 @@ class Source:
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
         meant = self._apply(said, carry, [*ahead, *mended])
-        self._wire.take(unit, meant)
+        self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 
     def _read(
@@ -318,7 +331,7 @@ class Source:
                 self._options.repair(found.field, found.reason)
                 self._grammar.allows([*ahead, *mended, *found.ahead])
                 if found.ahead:
-                    self._wire.take(None, found.ahead)
+                    self._wire.go_on(None, found.ahead)
                     mended += found.ahead
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
@@ -400,15 +413,11 @@ class Source:
 
     def _check(self, events: Sequence[Event]) -> None:
         grammar = self._grammar
-        event = events[0] if len(events) == 1 else None
-        if type(event) is Append and grammar.state is INSIDE and type(event.data) is grammar.grows:
-            grammar.size += len(event.data) or 1
-        else:
-            try:
-                grammar.check(events)
-            except CodecError as error:
-                if not self._carry.used:
-                    raise
-                raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
+        try:
+            grammar.check(events)
+        except CodecError as error:
+            if not self._carry.used:
+                raise
+            raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
         if grammar.size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ..algebra.events import PART_KINDS, Event, Failure, Model, Ping
-from ..algebra.failures import failure_of, reported
+from ..algebra.events import PART_KINDS, Event, Model, Ping
+from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report
 from ..codec import Options
@@ -155,14 +155,12 @@ class Translator(Machine):
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None
-        self._writing = Writing(dst, options, loss, tracer)
+        self._writing = Writing(dst, options, loss, tracer, raises=errors == "raise")
         target = self._writing.codec
         if tracer is None:
-            self._encode_all = self._writing.encode_all
-            self._source = Source(codec, shape, src, options, self._encode, self._run)
+            self._source = Source(codec, shape, src, options, self._writing.encode_all, self._writing.run)
         else:
-            self._encode_all = self._writing.trace_all
-            self._source = Source(codec, shape, src, options, self._encode, opener=tracer.opener)
+            self._source = Source(codec, shape, src, options, self._writing.trace_all, opener=tracer.opener)
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
@@ -200,19 +198,16 @@ class Translator(Machine):
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
         self._source.feed(data)
+        self._reported()
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
         self._source.close()
+        self._reported()
 
-    def _run(self, run: Run) -> None:
-        self._writing.run(run)
-
-    def _encode(self, events: Sequence[Event]) -> None:
-        self._encode_all(events, stop_at_failure=self._raise_errors)
-        last = events[-1] if events else None
-        if type(last) is Failure:
-            self.failure = reported(last)
+    def _reported(self) -> None:
+        if self._writing.failure is not None and self.failure is None:
+            self.failure = self._writing.failure
             self.failure.locate(format=self._format, unit=self._options.unit)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:

@@ -20,7 +20,7 @@ from ..algebra.json_form import same_event
 from ..carry import patches
 from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
-from ..errors import TranslateError
+from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
 from .runs import Run, gather
 from .sink import UnitSink
@@ -33,7 +33,16 @@ JOINED = "n"
 class Writing:
     """The half of a translation behind the grammar: events in, output units out."""
 
-    def __init__(self, dst: str, options: Options, loss: LossPolicy, tracer: Tracer | None = None) -> None:
+    def __init__(
+        self,
+        dst: str,
+        options: Options,
+        loss: LossPolicy,
+        tracer: Tracer | None = None,
+        *,
+        raises: bool = False,
+    ) -> None:
+        """``raises``: a failure that the source reports is raised instead of being said."""
         codec, shape = resolve(dst)
         self.format = dst
         self.codec = codec
@@ -51,16 +60,23 @@ class Writing:
         self._say = has_short_way(self.encoder, "write", "say")
         self._held: list[Event] = []
         self._due = 0
+        self._raises = raises
+        self.failure: UpstreamFailure | None = None
+        """What the failure that the source reported, and that was said, stands for."""
         self.ended = False
 
     def go_the_long_way(self) -> None:
         """For tests: say nothing by the short way."""
         self._say = False
 
-    def encode_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
-        """Events of the grammar, in order. ``stop_at_failure``: a failure is raised instead of being said."""
-        if len(events) == 1 and type(events[0]) is not Failure:
-            self.encode(events[0])
+    def encode_all(self, events: Sequence[Event]) -> None:
+        """The events of a unit, in order."""
+        if len(events) == 1:
+            event = events[0]
+            if self._say and not self._held and (said := self.encoder.say(event)) is not None:
+                self.sink.plain(said, event)
+            else:
+                self.encode_read(event)
             return
         at, end = 0, len(events)
         while at < end:
@@ -69,19 +85,15 @@ class Writing:
                 self.run(run)
                 at += len(run.texts)
                 continue
-            if stop_at_failure and type(event) is Failure:
-                raise reported(event)
-            self.encode(event)
+            self.encode_read(event)
             at += 1
 
-    def trace_all(self, events: Sequence[Event], *, stop_at_failure: bool) -> None:
+    def trace_all(self, events: Sequence[Event]) -> None:
         """As :meth:`encode_all`, one by one, each told to the tracer."""
         assert self._tracer is not None
         for event in self._tracer.read(self._options.unit, events):
-            if stop_at_failure and type(event) is Failure:
-                raise reported(event)
             self._tracer.begin(event)
-            self.encode(event)
+            self.encode_read(event)
 
     def encode_own(self, event: Event) -> None:
         """An event that comes from no unit of the source."""
@@ -114,6 +126,16 @@ class Writing:
             self.encode(event)
 
     # ---- one event
+
+    def encode_read(self, event: Event) -> None:
+        """One event that a unit of the source means."""
+        if type(event) is not Failure:
+            self.encode(event)
+        elif self._raises:
+            raise reported(event)
+        else:
+            self.encode(event)
+            self.failure = reported(event)
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
@@ -180,7 +202,7 @@ class Writing:
                 if said is None:
                     return
             self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later)
-        self.encoder.take(unit, meant)
+        self.encoder.go_on(unit, meant)
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
         """What a unit says that is about to be written; ``None`` where it must not be."""

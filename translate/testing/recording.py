@@ -50,7 +50,8 @@ class _Recorder:
         self.puts.append(Put(copy.deepcopy(unit), name, list(said), list(meant), made_up, self.at))
 
     def plain(self, said: Said, event: Event) -> None:
-        self.put(said.unit, said.name, [bare(event)], [event], made_up=said.made_up)
+        unit, name, made_up = said
+        self.put(unit, name, [bare(event)], [event], made_up=made_up)
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         self.puts.append(Put(copy.deepcopy(unit), name, [], [], False, self.at))

@@ -22,6 +22,7 @@ from translate.algebra.events import (
     Start,
     Usage,
 )
+from translate.algebra.usage import latest
 from translate.codec import Encoder, Pieces, Said, Written
 
 from .decoder import GatewayDecoder
@@ -74,7 +75,7 @@ class GatewayEncoder(GatewayDecoder, Encoder):
             if event.state is not None or type(event.data) is not str:  # type: ignore[union-attr]
                 return None
             word = WORD[RUN[self._state]]
-            return Said({"success": True, "code": 200, "value": {"type": word, "value": event.data}}, word)  # type: ignore[union-attr]
+            return {"success": True, "code": 200, "value": {"type": word, "value": event.data}}, word, False  # type: ignore[union-attr]
         return None
 
     def holds(self, waiting: Sequence[Event]) -> bool:
@@ -166,7 +167,8 @@ class GatewayEncoder(GatewayDecoder, Encoder):
     def _write_finish(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
         assert type(event) is Finish
-        return [frame({"type": "stop", "usage": usage_words(event, self._model)}, events)]
+        known = Finish(latest(event.usage, self.usage), event.reason)
+        return [frame({"type": "stop", "usage": usage_words(known, self._model)}, events)]
 
     def _write_failure(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]

@@ -26,6 +26,7 @@ from translate.algebra.events import (
     Usage,
 )
 from translate.algebra.reading import kind_of
+from translate.algebra.usage import latest
 from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError
 
@@ -97,7 +98,7 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             "finish_reason": None,
             "created_at": at,
         }
-        return Said(unit, None, made_up)
+        return unit, None, made_up
 
     # ---- by event: the last of those that wait
 
@@ -159,7 +160,8 @@ class UniEventEncoder(UniEventDecoder, Encoder):
     def _write_finish(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
         assert type(event) is Finish
-        return [self._stamped(stop_event(event), events)]
+        stop = stop_event(Finish(latest(event.usage, self.usage), event.reason))
+        return [self._stamped(stop, events)]
 
     def _write_failure(self, events: Sequence[Event]) -> Pieces:
         event, residue = events[-1], self.residue(events[-1])

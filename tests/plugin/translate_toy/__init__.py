@@ -164,7 +164,7 @@ class ToyEncoder(Encoder):
         word = GROWS.get(self._state)
         if word is None or type(event) is not Append or type(event.data) is not str or event.state is not None:
             return None
-        return None if self.residue(event) is not None else Said({word: event.data})
+        return None if self.residue(event) is not None else ({word: event.data}, None, False)
 
     # ---- the units of events
 
