@@ -27,9 +27,9 @@ from translate import (
     codec,
 )
 from translate.algebra.events import bare
+from translate.algebra.json_form import same_event
 from translate.algebra.parts import Pieces, join, size
 from translate.carry.making import compose
-from translate.algebra.json_form import same_event
 
 GATEWAY = codec("gateway")
 S, T = State("x", {"k": 1}), State("x", {"k": 2})

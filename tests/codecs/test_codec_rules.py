@@ -88,12 +88,14 @@ MORE = {
 @pytest.mark.parametrize("end", [0, 1])
 def test_a_decoder_is_at_its_end_after_the_end(name: str, end: int, strict: bool) -> None:
     for more in MORE[name]:
-        decoder = codec(name).decoder(options(strict=strict))
+        decoder = codec(name).encoder(options(strict=strict))
         for unit in ([start()] if name == "gateway" else []) + [TERMINAL[name][end]]:
-            decoder.decode(unit, None)
+            decoder.take(unit, decoder.read(unit, None))
         assert decoder.state == "ended"
-        with pytest.raises(GrammarError):
-            decoder.decode(more, None)
+        with pytest.raises(GrammarError) as caught:
+            decoder.read(more, None)
+        assert decoder.mend(more, None, caught.value) is None
+        assert decoder.plain(more, None) is None
         assert decoder.state == "ended"
 
 

@@ -25,7 +25,7 @@ from translate import (
     encode,
 )
 from translate.algebra.events import ReasonWord
-from translate.engine.forms import NUMBER, TEXT
+from translate.codec import NUMBER, TEXT
 from translate_codecs.gateway import words as gateway_units
 from translate_codecs.gateway.words import (
     arguments_of,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -156,11 +157,12 @@ def test_what_is_known_goes_on_being_known(framing: Any) -> None:
 @each_framing
 def test_the_form_of_every_writer_is_known(framing: Any) -> None:
     """Compact, with spaces, and in ASCII."""
-    for spell in (
+    spellings: list[Callable[[Any], bytes]] = [
         spelled,
         lambda unit: spelled(unit, spaced=True),
         lambda unit: json.dumps(unit).encode(),
-    ):
+    ]
+    for spell in spellings:
         made = RunReader(Limits())
         blocks = [framing(spell(content(text)), "content", None) for text in ("a", "é", "b")]
         told = [

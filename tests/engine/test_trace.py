@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from translate.engine.forms import Run
 
 from tests.sources import BAD, FRAMES, USAGE, collect, frame
 from tests.strategies import FORMATS, Source, clock, sources
@@ -30,7 +29,9 @@ from translate import (
 )
 from translate.algebra.events import is_synthetic
 from translate.carry.losses import ErrorPolicy, LossPolicy
+from translate.engine.runs import Run
 from translate.engine.trace import SourceUnit, Tracer, TracingOpener, TracingSink, TracingWriter
+from translate.engine.writing import Writing
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")
 CONTENT = (Open, Append)
@@ -84,13 +85,13 @@ def test_what_is_not_asked_for_costs_nothing(traced: bool, monkeypatch: pytest.M
             init(self, *args, **options)
 
         monkeypatch.setattr(each, "__init__", counted)
-    passed = Translator._run
+    passed = Writing.run
 
-    def run(self: Translator, run: Run, *args: Any) -> Any:
+    def run(self: Writing, run: Run) -> bool:
         runs.append(len(run.texts))
-        return passed(self, run, *args)
+        return passed(self, run)
 
-    monkeypatch.setattr(Translator, "_run", run)
+    monkeypatch.setattr(Writing, "run", run)
     words = [frame("content", value=f"word {i}") for i in range(20)]
     stream = b"".join(jsontext.dumps(unit) + b"\n" for unit in [*FRAMES[:2], *words, *FRAMES[-2:]])
     list(convert(stream, "gateway-jsonl", "unievent-jsonl", trace=Trace() if traced else None))
