@@ -104,7 +104,7 @@ class Written(NamedTuple):
 
 
 Said: TypeAlias = tuple[JsonObject, str | None, bool]
-"""A unit that says exactly one event, its event name on SSE, and whether what the codec added comes from no one.
+"""A unit that says exactly what is meant, its event name on SSE, and whether what the codec added comes from no one.
 
 A plain tuple: one is made for each unit. See :meth:`Encoder.say`.
 """
@@ -223,11 +223,11 @@ class Encoder(Decoder):
         """
         return None
 
-    def say(self, event: Event) -> Said | None:
-        """The short way for a usual event, where nothing waits: as :meth:`write` and :meth:`take`.
+    def say(self, events: Sequence[Event]) -> Said | None:
+        """The short way for usual events, one or two: as :meth:`write` and :meth:`take`.
 
-        The unit says exactly the event, but for residues: its own codec's as the unit has it, the others are carried.
-        Its values are text, integers, true, false and null alone.
+        The unit says exactly the events, but for residues: its own codec's of the first as the unit has it, the others
+        are carried. Its values are text, integers, true, false and null alone.
         ``None``, before anything was changed, for all else. Held to the long way as :meth:`plain` is.
         """
         return None

@@ -134,8 +134,9 @@ def test_what_a_codec_made_up_is_not_handed_on_as_events() -> None:
         (Start(residue={**made_up}), []),
         (Start(residue={**own}), [Start(residue={**own})]),
         (Start(residue={**made_up, **own}), []),
-        (Usage(residue={**made_up}), [Usage()]),
-        (Usage(residue={**made_up, **own}), [Usage(residue={**own})]),
+        (Usage(residue={**made_up}), []),
+        (Foreign("x", {}, residue={**made_up, **own}), []),
+        (Handover(residue={**made_up, **own}), [Handover(residue={**own})]),
         (Usage(residue={**own}), [Usage(residue={**own})]),
     ):
         assert list(encode([event, Finish()], "events")) == [*out, Finish()]
@@ -226,7 +227,9 @@ def test_what_agrees_in_the_gateways_words() -> None:
         (Failure(502, "m"), Failure(502, "n"), False),
         (Start(Model("a", "b")), Start(Model("a", "c")), False),
         (Start(Model("a")), Start(Model("a", "c")), False),
-        (Start(Model("a", "b")), Start(Model("a")), True),
+        (Start(Model("a", "b")), Start(Model("a")), False),
+        (Start(Model("a", "b")), Start(), True),
+        (Handover(Model("a", "b")), Handover(), False),
         (Start(), Start(Model("unknown")), True),
         (Open("text"), Open("refusal"), True),
         (Open("refusal"), Open("text"), False),

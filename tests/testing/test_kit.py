@@ -25,7 +25,8 @@ def test_built_in_codecs_keep_the_contract(name: str) -> None:
     check_codec(codec(name), knobs=replace(KNOBS, broken_calls=name != "unievent"), examples=EXAMPLES)
 
 
-STREAM: list[Event] = [Start(), Open("text"), Append("Hel"), Append("lo"), Close(), Finish(TokenCounts(3, 2), Reason("stop"))]
+END = Finish(TokenCounts(3, 2), Reason("stop"))
+STREAM: list[Event] = [Start(), Open("text"), Append("Hel"), Append("lo"), Close(), END]
 
 
 class BentEncoder(GatewayEncoder):
@@ -39,8 +40,8 @@ class BentEncoder(GatewayEncoder):
             return []
         return pieces
 
-    def say(self, event: Event) -> Said | None:
-        said = super().say(event)
+    def say(self, events: Sequence[Event]) -> Said | None:
+        said = super().say(events)
         if said is not None and self.codec.bend == "short":  # type: ignore[attr-defined]
             return said[0], said[1], True
         return said

@@ -63,12 +63,14 @@ class UnitSink:
                 carry = self._weighed(carry, later)
         self._write(unit, name, carry)
 
-    def plain(self, said: Said, event: Event) -> None:
-        """A unit that says exactly ``event``, residues apart."""
+    def plain(self, said: Said, events: Sequence[Event]) -> None:
+        """A unit that says exactly ``events``, residues apart."""
         unit, name, made_up = said
         carry: JsonObject | None = None
-        if self._weigh and (made_up or event.residue is not None):
-            carry = compose_plain(event.residue, self._name, made_up=made_up)
+        if self._weigh:
+            carry = compose_plain(events, self._name, made_up=made_up)
+            if type(events[0]) is Open:
+                self._unsayable = False
             if carry is not None and (self._noting or self._first):
                 carry = self._weighed(carry, ())
         framing = self._framing

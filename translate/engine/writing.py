@@ -72,11 +72,13 @@ class Writing:
     def encode_all(self, events: Sequence[Event]) -> None:
         """The events of a unit, in order."""
         if len(events) == 1:
-            event = events[0]
-            if self._say and not self._held and (said := self.encoder.say(event)) is not None:
-                self.sink.plain(said, event)
+            if self._say and not self._held and (said := self.encoder.say(events)) is not None:
+                self.sink.plain(said, events)
+                self.ended = type(events[0]) is Finish
+                if self.ended:
+                    self.sink.end()
             else:
-                self.encode_read(event)
+                self.encode_read(events[0])
             return
         at, end = 0, len(events)
         while at < end:
@@ -140,12 +142,17 @@ class Writing:
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         held = self._held
-        if not held and self._say:
-            said = self.encoder.say(event)
-            if said is not None:
-                self.sink.plain(said, event)
-                return
         kind = type(event)
+        if self._say and len(held) < 2 and not self._due:
+            events = (*held, event)
+            said = self.encoder.say(events)
+            if said is not None:
+                self._held = []
+                self.sink.plain(said, events)
+                self.ended = kind is Finish
+                if self.ended:
+                    self.sink.end()
+                return
         if kind is Ping and event.residue is None and not self.codec.complete:
             self.sink.ping()
             return

@@ -49,9 +49,9 @@ class _Recorder:
     ) -> None:
         self.puts.append(Put(copy.deepcopy(unit), name, list(said), list(meant), made_up, self.at))
 
-    def plain(self, said: Said, event: Event) -> None:
+    def plain(self, said: Said, events: Sequence[Event]) -> None:
         unit, name, made_up = said
-        self.put(unit, name, [bare(event)], [event], made_up=made_up)
+        self.put(unit, name, [*map(bare, events)], events, made_up=made_up)
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         self.puts.append(Put(copy.deepcopy(unit), name, [], [], False, self.at))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from translate import jsontext
+from translate.algebra.calls import BLANK
 from translate.algebra.events import (
     Append,
     Close,
@@ -29,14 +30,17 @@ from .words import (
     CONTENT,
     ENDED,
     HOT,
+    MODEL,
     NAME,
     OPENING,
+    REASONS,
     RUN,
     STARTS,
     STATES,
     THINKING,
     WORD,
     guessed_issuer,
+    is_texts,
     read_data,
     read_model,
     read_usage,
@@ -91,21 +95,71 @@ class GatewayDecoder(Decoder):
             kind = value["type"]
             if len(unit) != 3 or unit["success"] is not True or unit["code"] != 200 or type(unit["code"]) is not int:
                 return None
-            if name != kind and name is not None:
+            if (name != kind and name is not None) or kind not in STATES[state]:
                 return None
-            if state is CONTENT or state is THINKING:
-                if len(value) == 2 and kind == WORD[RUN[state]]:
-                    text = value["value"]
-                    return [Append(text)] if type(text) is str else None
-                if len(value) == 1 and kind == "contentEnd" and state is CONTENT:
-                    self._state = BETWEEN
-                    return [Close()]
-            elif state is BETWEEN and len(value) == 1 and kind in STARTS:
-                self._state, self._stated = STARTS[kind], []
-                return [Open(RUN[self._state])]
-        except (KeyError, TypeError):
-            pass
-        return None
+            if kind in ("content", "thinking"):
+                text = value["value"]
+                return [Append(text)] if len(value) == 2 and type(text) is str else None
+            events = self._plain.get(kind, _none)(self, value)
+        except (KeyError, TypeError, AttributeError):
+            return None
+        if events is not None:
+            self._state = STATES[state][kind]
+        return events
+
+    def _plain_mark(self, value: JsonObject) -> list[Event] | None:
+        kind = value["type"]
+        if len(value) != 1:
+            return None
+        if kind == "contentEnd":
+            return [Close()]
+        self._stated = []
+        return [Open(RUN[STARTS[kind]])]
+
+    def _plain_start(self, value: JsonObject) -> list[Event] | None:
+        model = value["model"]
+        words = [model[name] for name in MODEL]
+        if len(value) != 2 or len(model) != len(MODEL) or not is_texts(model) or not all(words):
+            return None
+        self._model = read_model(value)
+        return [Start(read_model(value))]
+
+    def _plain_end(self, value: JsonObject) -> list[Event] | None:
+        if self._stated:
+            return None
+        if len(value) == 1:
+            return [Close()]
+        data = value["data"]
+        if len(value) != 2 or not is_texts(data):
+            return None
+        return [Append("", read_data(data)), Close()]
+
+    def _plain_tool(self, value: JsonObject) -> list[Event] | None:
+        call = value["value"]
+        id, name, raw = call["id"], call["name"], call["arguments"]
+        if len(value) != 2 or len(call) != 3 or not is_texts(call) or not raw.strip(BLANK):
+            return None
+        self._calls += 1
+        return [Open("tool_call", id, name), Append(raw), Close()]
+
+    def _plain_stop(self, value: JsonObject) -> list[Event] | None:
+        usage = value["usage"]
+        counts = usage["inputTokens"], usage["outputTokens"]
+        if len(value) != 2 or len(usage) != 4 or not all(type(count) is int for count in counts):
+            return None
+        if usage["finishReason"] not in REASONS or type(usage["provider"]) is not str:
+            return None
+        return [read_usage(usage, self._model)]
+
+    _plain: ClassVar[dict[str, Callable[[Any, JsonObject], list[Event] | None]]] = {
+        "contentStart": _plain_mark,
+        "thinkingStart": _plain_mark,
+        "contentEnd": _plain_mark,
+        "thinkingEnd": _plain_end,
+        "streamStart": _plain_start,
+        "tool": _plain_tool,
+        "stop": _plain_stop,
+    }
 
     # ---- the long way
 
@@ -230,6 +284,10 @@ class GatewayDecoder(Decoder):
             ahead.append(Open("thinking" if kind == "thinking" else "text"))
         what = f"a frame was missing before a {kind} frame {self._state}"
         return Mended(kind, what, unit, name, ahead) if ahead else None
+
+
+def _none(decoder: object, value: JsonObject) -> None:
+    return None
 
 
 def misnamed(name: str, kind: str) -> DecodeError:

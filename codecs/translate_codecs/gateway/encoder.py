@@ -27,11 +27,13 @@ from translate.codec import Encoder, Pieces, Said, Written
 
 from .decoder import GatewayDecoder
 from .words import (
+    BETWEEN,
     CONTENT,
     MODEL,
     NAME,
     OPENING,
     RUN,
+    STARTS,
     THINKING,
     WORD,
     arguments_of,
@@ -65,18 +67,32 @@ class GatewayEncoder(GatewayDecoder, Encoder):
     def mark(self, unit: JsonObject) -> JsonObject | None:
         return {} if self._state is OPENING and unit.get("success") is False else None
 
-    def say(self, event: Event) -> Said | None:
-        if self._state is not CONTENT and self._state is not THINKING:
-            return None
-        kind, residue = type(event), event.residue
-        if residue is not None and NAME in residue:
+    def say(self, events: Sequence[Event]) -> Said | None:
+        event, state = events[-1], self._state
+        residue, kind = events[0].residue, type(event)
+        if state is OPENING or len(events) != 1 or (residue is not None and NAME in residue):
             return None
         if kind is Append:
-            if event.state is not None or type(event.data) is not str:  # type: ignore[union-attr]
+            if state not in RUN or event.state is not None or type(event.data) is not str:  # type: ignore[union-attr]
                 return None
-            word = WORD[RUN[self._state]]
-            return {"success": True, "code": 200, "value": {"type": word, "value": event.data}}, word, False  # type: ignore[union-attr]
-        return None
+            word = WORD[RUN[state]]
+            value: JsonObject = {"type": word, "value": event.data}  # type: ignore[union-attr]
+        elif kind is Close:
+            if state not in RUN or event.cut or (state is THINKING and self._stated):  # type: ignore[union-attr]
+                return None
+            word = "contentEnd" if state is CONTENT else "thinkingEnd"
+            value = {"type": word}
+            self._state = BETWEEN
+        elif kind is Open:
+            part: Any = event.kind  # type: ignore[union-attr]
+            if part not in ("text", "thinking") or event.id is not None or event.mime_type is not None:  # type: ignore[union-attr]
+                return None
+            word = f"{WORD[part]}Start"
+            value = {"type": word}
+            self._state, self._stated = STARTS[word], []
+        else:
+            return None
+        return {"success": True, "code": 200, "value": value}, word, False
 
     def holds(self, waiting: Sequence[Event]) -> bool:
         head = waiting[0]

@@ -28,6 +28,8 @@ UNKNOWN: Final = "unknown"
 WORD: Final[dict[str, str]] = {"text": "content", "refusal": "content", "thinking": "thinking"}
 """Kind of part → the word its frames are named with."""
 _REASONS: Final[dict[str, str]] = {"stop": "stop", "length": "length", "tool_call": "toolCall"}
+REASONS: Final = frozenset({*_REASONS.values(), UNKNOWN})
+"""Finish reasons that are written here."""
 MODEL: Final = tuple(f.name for f in fields(Model))
 
 OPENING: Final = "before streamStart"
@@ -56,6 +58,11 @@ RUN: Final[dict[str, PartKind]] = {THINKING: "thinking", CONTENT: "text"}
 STARTS: Final[dict[str, str]] = {"contentStart": CONTENT, "thinkingStart": THINKING}
 """Frame that opens a run → the state that it leads to."""
 
+
+
+def is_texts(values: Any) -> bool:
+    """Whether an object holds texts alone, at least one."""
+    return type(values) is dict and bool(values) and {*map(type, values.values())} == {str}
 
 
 def envelope(value: JsonObject) -> JsonObject:
@@ -183,7 +190,8 @@ def same_state(said: State | None, meant: State | None) -> bool:
 
 
 def same_finish(said: Finish, meant: Finish) -> bool:
-    """Whether two ends have the same words."""
+    """Whether two ends have the same words; a provider and a raw word that were read stand."""
     ours, theirs = usage_words(said, Model()), usage_words(meant, Model())
-    provider = meant.usage.provider is None or said.usage.provider is None or ours["provider"] == theirs["provider"]
-    return provider and {**ours, "provider": ""} == {**theirs, "provider": ""}
+    provider = said.usage.provider in (None, meant.usage.provider)
+    raw = said.reason.raw is None or said.reason == meant.reason
+    return provider and raw and {**ours, "provider": ""} == {**theirs, "provider": ""}

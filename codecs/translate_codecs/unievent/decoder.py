@@ -29,17 +29,20 @@ from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
 from .words import (
     BETWEEN,
+    COUNTS,
     ENDED,
     FIELD,
-    FRAGMENTS,
     GROUP,
     HOT,
     NAME,
+    PLAIN,
+    REASONS,
     STAMP,
     STATES,
     close_enough,
     delta_event,
     is_stamp,
+    is_texts,
     item_of,
     parse_arguments,
     read_error,
@@ -105,37 +108,91 @@ class UniEventDecoder(Decoder):
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         try:
-            (item,) = unit["content_items"]
-            kind, field, length = FRAGMENTS[item["type"]]
-            text, at = item[field], unit["created_at"]
-            usual = (
-                (len(unit), len(item)) == (6, length)
-                and unit["role"] == "assistant"
-                and unit["event_type"] == "delta"
-                and unit["usage_metadata"] is None
-                and unit["finish_reason"] is None
-            )
-            if not usual or type(text) is not str or type(at) is not int:
+            at = unit["created_at"]
+            if len(unit) != 6 or type(at) is not int or unit["role"] != "assistant":
                 return None
-            call = length == 4
+            if unit["event_type"] == "stop":
+                return self._plain_stop(unit, at)
+            (item,) = unit["content_items"]
+            kind, field, length = PLAIN[item["type"]]
+            text = item[field]
+            if unit["event_type"] != "delta" or unit["usage_metadata"] is not None or unit["finish_reason"] is not None:
+                return None
+            if length < 0:
+                return self._plain_done(item, kind, text, -length, at)
+            if type(text) is not str:
+                return None
+            state = None
+            if len(item) != length:
+                state = self._plain_state(item, length)
+                if state is None:
+                    return None
             if self._state is GROUP:
-                if kind != self._kind or (call and not item["name"] == item["tool_call_id"] == ""):
+                if kind != self._kind or (length == 4 and not item["name"] == item["tool_call_id"] == ""):
                     return None
                 self._grown.add(text)
-                return [Append(text, None, {NAME: {STAMP: at}})]
+                if state is not None:
+                    self._fidelity = dict(state.values)
+                return [Append(text, state, {NAME: {STAMP: at}})]
             if self._state is not BETWEEN:
                 return None
             head = Open(kind, residue={NAME: {STAMP: at}})
-            if call:
+            if length == 4:
                 head.id, head.name = item["tool_call_id"], item["name"]
                 if not (type(head.id) is type(head.name) is str and head.id and head.name):
                     return None
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, TranslateError):
             return None
         self._begin(head)
         self._state = GROUP
         self._grown.add(text)
-        return [head, Append(text)]
+        if state is not None:
+            self._fidelity = dict(state.values)
+        return [head, Append(text, state)]
+
+    def _plain_state(self, item: JsonObject, length: int) -> State | None:
+        """The state of a fragment with one more member, if that is a first fidelity of texts."""
+        values = item["fidelity"]
+        first = self._state is not GROUP or self._fidelity is None
+        if len(item) != length + 1 or not first or not is_texts(values):
+            return None
+        return State(None, dict(values))
+
+    def _plain_done(self, item: JsonObject, kind: str, whole: Any, length: int, at: int) -> list[Event] | None:
+        if self._state is not GROUP or kind != self._kind or self._pieces:
+            return None
+        fidelity = self._fidelity
+        if fidelity is not None:
+            length += 1
+            if not is_texts(fidelity) or item["fidelity"] != fidelity:
+                return None
+        if len(item) != length:
+            return None
+        if kind == "tool_call":
+            said = self._said
+            if item["name"] != said.name or item["tool_call_id"] != said.id or not said.name or not said.id:
+                return None
+            if not jsontext.same(whole, parse_arguments(self._whole(), said.name, said.id)):  # type: ignore[arg-type]
+                return None
+        elif type(whole) is not str or whole != self._whole() or jsontext.whole(whole) != whole:
+            return None
+        self._state = BETWEEN
+        return [Close(residue={NAME: {STAMP: at}})]
+
+    def _plain_stop(self, unit: JsonObject, at: int) -> list[Event] | None:
+        usage, word = unit["usage_metadata"], unit["finish_reason"]
+        if self._state is not BETWEEN or unit["content_items"] != [] or len(usage) != 4 or word not in REASONS:
+            return None
+        counts = [usage[key] for key in COUNTS]
+        if not all(count is None or type(count) is int for count in counts):
+            return None
+        cached, prompt, thoughts, response = counts
+        if (prompt is None and cached is not None) or (response is None and thoughts is not None):
+            return None
+        self._state = ENDED
+        event = read_stop(unit)
+        event.residue = {NAME: {STAMP: at}}
+        return [event]
 
     # ---- the long way
 
@@ -225,7 +282,7 @@ class UniEventDecoder(Decoder):
         if member(unit, "content_items", list, "a stop event"):
             raise DecodeError("a stop event with items", expected="none")
         usage = member(unit, "usage_metadata", dict, "a stop event")
-        for key in ("cached_tokens", "prompt_tokens", "thoughts_tokens", "response_tokens"):
+        for key in COUNTS:
             optional(usage, key, int, "usage_metadata")
         member(unit, "finish_reason", str, "a stop event")
         self._allow("stop")

@@ -32,14 +32,20 @@ from translate.errors import ToolArgumentsError
 
 from .decoder import UniEventDecoder
 from .words import (
+    BETWEEN,
+    DELTA,
+    ENDED,
     GROUP,
     NAME,
+    REASONS,
     STAMP,
     delta_event,
     error_unit,
     is_stamp,
+    is_texts,
     item_of,
     parse_arguments,
+    read_stop,
     said_kind,
     said_open,
     stop_event,
@@ -67,38 +73,106 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             mine["data"] = given["data"]
         return expected
 
-    def say(self, event: Event) -> Said | None:
-        if type(event) is not Append or event.state is not None or self._state is not GROUP:
-            return None
-        text, kind, residue = event.data, self._kind, event.residue
-        if type(text) is not str:
-            return None
-        own = residue.get(NAME) if residue is not None else None
-        at: Any
-        if own is None:
-            at, made_up = self.options.clock(), True
+    def say(self, events: Sequence[Event]) -> Said | None:
+        event, first = events[-1], events[0]
+        kind = type(event)
+        if kind is Append and self._state is GROUP:
+            item = self._plain_item(event)
+        elif kind is Append and type(first) is Open and self.codec.sayable(first) and (first.id or first.name is None):
+            item = self._plain_first(first, event)
+        elif kind is Close and self._state is GROUP:
+            item = self._plain_whole(event)
+        elif kind is Finish:
+            return self._plain_end(event)
         else:
-            at, made_up = own.get(STAMP), False
-            if len(own) != 1:
-                made_up = True
-                if len(own) != 2 or own.get("synthetic") is not True:
-                    return None
-            if type(at) is not int:
-                return None
-        if kind == "tool_call":
-            item = {"type": "tool_call.delta", "name": "", "arguments": text, "tool_call_id": ""}
-        else:
-            item = {"type": f"{kind}.delta", kind: text}
-        self._grown.add(text)
+            return None
+        if item is None:
+            return None
+        stamped = self._plain_stamp(first)
+        if stamped is None:
+            return None
+        self.take_plain(events)
         unit = {
             "role": "assistant",
             "event_type": "delta",
             "content_items": [item],
             "usage_metadata": None,
             "finish_reason": None,
-            "created_at": at,
+            "created_at": stamped[0],
         }
-        return unit, None, made_up
+        return unit, None, stamped[1]
+
+    def _plain_stamp(self, event: Event) -> tuple[int, bool] | None:
+        """The stamp of a unit, and whether it was made up; ``None`` for what only the long way writes."""
+        residue = event.residue
+        own = residue.get(NAME) if residue is not None else None
+        if own is None:
+            return self.options.clock(), True
+        at = own.get(STAMP)
+        synthetic = len(own) == 2 and own.get("synthetic") is True
+        return (at, synthetic) if type(at) is int and (synthetic or len(own) == 1) else None
+
+    def _plain_item(self, event: Any) -> JsonObject | None:
+        text, kind, state = event.data, self._kind, event.state
+        if type(text) is not str:
+            return None
+        item: JsonObject
+        if kind == "tool_call":
+            item = {"type": "tool_call.delta", "name": "", "arguments": text, "tool_call_id": ""}
+        else:
+            item = {"type": DELTA[kind], kind: text}
+        if state is not None:
+            if self._fidelity is not None or state.namespace is not None or not is_texts(state.values):
+                return None
+            item["fidelity"] = dict(state.values)
+        return item
+
+    def _plain_first(self, head: Open, event: Any) -> JsonObject | None:
+        text, kind = event.data, head.kind
+        if type(text) is not str or event.state is not None or kind not in DELTA or head.mime_type is not None:
+            return None
+        if kind == "tool_call":
+            return {"type": "tool_call.delta", "name": head.name, "arguments": text, "tool_call_id": head.id}
+        return {"type": DELTA[kind], kind: text} if head.id is head.name is None else None
+
+    def _plain_whole(self, event: Any) -> JsonObject | None:
+        kind, fidelity = self._kind, self._fidelity
+        if kind not in ("text", "thinking") or event.cut or not (fidelity is None or is_texts(fidelity)):
+            return None
+        whole = jsontext.whole(self._whole())  # type: ignore[arg-type]
+        state = {} if fidelity is None else {"fidelity": dict(fidelity)}
+        return {"type": f"{kind}.done", kind: whole, **state}
+
+    def _plain_end(self, event: Any) -> Said | None:
+        usage, reason = event.usage, event.reason
+        if usage.provider is not None or usage.other or reason.raw is not None or reason.word not in REASONS:
+            return None
+        known = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)
+        if not all(count is None or type(count) is int for count in known) or self.usage is not None:
+            return None
+        stop = stop_event(event)
+        if read_stop(stop).usage != usage:
+            return None
+        stamped = self._plain_stamp(event)
+        if stamped is None:
+            return None
+        self._state = ENDED
+        stop["created_at"] = stamped[0]
+        return stop, None, stamped[1]
+
+    def take_plain(self, events: Sequence[Event]) -> None:
+        """As :meth:`take`, of a unit that says exactly ``events``."""
+        for event in events:
+            kind = type(event)
+            if kind is Append:
+                self._grown.add(event.data)  # type: ignore[union-attr]
+                if event.state is not None:  # type: ignore[union-attr]
+                    self._fidelity = dict(event.state.values)  # type: ignore[union-attr]
+            elif kind is Open:
+                self._begin(event)  # type: ignore[arg-type]
+                self._state = GROUP
+            else:
+                self._state = BETWEEN
 
     # ---- by event: the last of those that wait
 

@@ -26,12 +26,19 @@ FIELD: Final[dict[str, str]] = {
 }
 """Kind of item → the field that its fragments grow."""
 
-FRAGMENTS: Final[dict[str, tuple[PartKind, str, int]]] = {
+PLAIN: Final[dict[str, tuple[PartKind, str, int]]] = {
     "text.delta": ("text", "text", 2),
     "thinking.delta": ("thinking", "thinking", 2),
     "tool_call.delta": ("tool_call", "arguments", 4),
+    "text.done": ("text", "text", -2),
+    "thinking.done": ("thinking", "thinking", -2),
+    "tool_call.done": ("tool_call", "arguments", -4),
 }
-"""Usual fragments: type of item → kind, growing field, members."""
+"""Usual items: type → kind, growing field, and how many members they have, less than nothing in a complete one."""
+DELTA: Final = {kind: f"{kind}.delta" for kind in ("text", "thinking", "tool_call")}
+COUNTS: Final = ("cached_tokens", "prompt_tokens", "thoughts_tokens", "response_tokens")
+REASONS: Final = ("stop", "length", "tool_call", "unknown")
+"""Finish reasons that are written here."""
 
 BETWEEN: Final = "between groups"
 GROUP: Final = "in a group"
@@ -44,6 +51,11 @@ STATES: Final[dict[str, dict[str, str]]] = {
 """State → what may come → next state. The encoder moves through the same table, from the other side."""
 
 _BAD_REQUEST = ("UnsupportedParameterError", "UnsupportedOperationError")
+
+
+def is_texts(values: Any) -> bool:
+    """Whether a state is texts alone, at least one: all that shares nothing with its copy."""
+    return type(values) is dict and bool(values) and {*map(type, values.values())} == {str}
 
 
 def is_stamp(value: Any) -> bool:
@@ -89,7 +101,7 @@ def stop_event(event: Finish) -> JsonObject:
             "thoughts_tokens": usage.reasoning_tokens,
             "response_tokens": _less(usage.output_tokens, usage.reasoning_tokens),
         },
-        "finish_reason": word if word in ("stop", "length", "tool_call") else "unknown",
+        "finish_reason": word if word in REASONS else "unknown",
     }
 
 
@@ -116,13 +128,19 @@ def read_stop(unit: JsonObject) -> Finish:
 
 
 def error_unit(event: Failure, *, at_home: bool) -> JsonObject:
-    """The error of a failure: as it was where it came from UniEvent, else as a relayed one."""
+    """The error of a failure: as it was where it came from UniEvent, else as a relayed one.
+
+    Details stand beside what the failure itself says, and never in its place.
+    """
+    details = {k: v for k, v in event.details.items() if k not in ("type", "message")}
     if at_home:
         kind: JsonObject = {} if event.kind is None else {"type": event.kind}
-        return {"error": {**kind, "message": event.message, **event.details}}
-    if event.kind == "ToolArgumentsError":
+        own = {**kind, "message": event.message, **details}
+        if event.code in (None, read_error(own).code):
+            return {"error": own}
+    elif event.kind == "ToolArgumentsError":
         head = {"type": "ToolCallArgumentParseError", "message": event.message, "client": "translate-streams"}
-        return {"error": {**head, **event.details}}
+        return {"error": {**head, **details}}
     status: JsonObject = {} if event.code is None else {"status": event.code}
     return {"error": {"type": "UpstreamError", "message": event.message, **status}}
 

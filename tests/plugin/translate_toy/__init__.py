@@ -160,8 +160,8 @@ class ToyEncoder(Encoder):
         text = unit.get(word) if word is not None and len(unit) == 1 else None
         return [Append(text)] if type(text) is str else None
 
-    def say(self, event: Event) -> Said | None:
-        word = GROWS.get(self._state)
+    def say(self, events: Sequence[Event]) -> Said | None:
+        word, event = GROWS.get(self._state), events[0]
         if word is None or type(event) is not Append or type(event.data) is not str or event.state is not None:
             return None
         return None if self.residue(event) is not None else ({word: event.data}, None, False)
