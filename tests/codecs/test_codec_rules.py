@@ -26,6 +26,7 @@ from translate import (
     Append,
     Close,
     Event,
+    Failure,
     Finish,
     Foreign,
     GrammarError,
@@ -161,8 +162,18 @@ def test_events_come_home_in_order(events: list[Event], name: str) -> None:
 
 
 def test_an_event_of_another_type_is_foreign_whatever_it_holds() -> None:
-    unit = {"event_type": "progress", "error": {"message": "m"}}
+    unit = {"event_type": "progress", "content_items": [{"type": "text.delta", "text": "a"}], "errors": {}}
     assert next(decode([unit, stop()], "unievent")) == Foreign("unievent", unit)
+
+
+@pytest.mark.parametrize("beside", [{"event_type": "progress"}, {"event_type": "delta"}, stop(), {"x": 1}], ids=str)
+def test_a_unit_with_an_error_is_one_whatever_else_it_holds(beside: Any) -> None:
+    """The reference client raises."""
+    unit = {**beside, "error": {"message": "m"}}
+    (failure,) = decode([unit], "unievent")
+    assert type(failure) is Failure
+    assert (failure.code, failure.message) == (502, "m")
+    assert list(convert([unit], "unievent", "unievent", errors="encode")) == [unit]
 
 
 @pytest.mark.parametrize("word", ["text", "text.delta.x", "x.text.delta", "text.end", "image.delta", ".delta"])

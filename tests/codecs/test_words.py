@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
-from translate.engine.forms import NUMBER, TEXT
 
 from tests.wire import call, delta, frame, inline, item, stop
 from translate import (

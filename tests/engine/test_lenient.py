@@ -88,7 +88,28 @@ MENDED = {
         [(1, "tool_call_id")],
     ),
     "a .done with fidelity": Mended(
-        "unievent", [TEXT, delta(item("text.done", "a", SIGNED)), stop()], [TEXT, DONE, stop()], [(1, "fidelity")]
+        "unievent",
+        [TEXT, delta(item("text.done", "a", SIGNED)), stop()],
+        [TEXT, delta(item("text.delta", "", SIGNED), CLOCK), delta(item("text.done", "a", SIGNED)), stop()],
+        [(1, "fidelity")],
+    ),
+    "a .done with text where its fragments had none": Mended(
+        "unievent",
+        [delta(item("text.delta", "")), DONE, stop()],
+        [delta(item("text.delta", "")), delta(item("text.delta", "a"), CLOCK), DONE, stop()],
+        [(1, "text")],
+    ),
+    "a .done with arguments where its fragments had none": Mended(
+        "unievent",
+        [delta(call("delta", "", "f", "t")), CALLED, stop()],
+        [delta(call("delta", "", "f", "t")), delta(call("delta", '{"a":1}'), CLOCK), CALLED, stop()],
+        [(1, "arguments")],
+    ),
+    "a stop without items": Mended(
+        "unievent",
+        [TEXT, DONE, {key: value for key, value in stop().items() if key != "content_items"}],
+        [TEXT, DONE, stop()],
+        [(2, "content_items")],
     ),
     # the gateway
     "no contentEnd before the next run": Mended(

@@ -96,7 +96,9 @@ def test_what_is_not_asked_for_costs_nothing(traced: bool, monkeypatch: pytest.M
     stream = b"".join(jsontext.dumps(unit) + b"\n" for unit in [*FRAMES[:2], *words, *FRAMES[-2:]])
     list(convert(stream, "gateway-jsonl", "unievent-jsonl", trace=Trace() if traced else None))
     assert bool(made) == traced
-    assert sum(runs) == (0 if traced else 20)
+    # the first is learnt from
+    assert (sum(runs) >= 19) != traced
+    assert bool(runs) != traced
 
 
 @pytest.mark.parametrize("dst", FORMATS)
