@@ -249,7 +249,8 @@ def test_a_reader_that_fails_at_the_end_of_input() -> None:
 
 
 def test_a_carry_that_may_not_stand_there() -> None:
-    carry = {"events": [{"event": "annotate", "data": 1}]}
+    opened = {"event": "open", "kind": "server_tool_call"}
+    carry = {"events": [opened, opened]}
     stream = sse(b": carry " + json.dumps(carry).encode(), b"data: " + json.dumps(stop()).encode())
     with pytest.raises(CarryError, match="the carry makes no valid stream"):
         list(decode(stream, "unievent-sse"))

