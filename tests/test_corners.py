@@ -190,7 +190,7 @@ def test_what_a_codec_need_not_have(plain: Plain) -> None:
     assert plain.agrees(Close(), Close())
     assert (plain.is_terminal({}), plain.kind({}), plain.time({})) == (False, "", None)
     encoder = plain.encoder(make_options())
-    assert (encoder.plain({}, None), encoder.say(Close()), encoder.hot()) == (None, None, None)
+    assert (encoder.plain({}, None), encoder.say([Close()]), encoder.hot()) == (None, None, None)
     assert not encoder.holds([])
     assert (encoder.mark({}), [*encoder.ahead(Close())]) == (None, [])
     assert encoder.mend({}, None, GrammarError("x")) is None

@@ -54,7 +54,7 @@ def _begin(data: bytes) -> tuple[Choices, Choices]:
 
 
 def decode(format: str, data: bytes) -> None:
-    """One decoder: however the input is cut, by the short ways and the long one, it says the same, and it is said again."""
+    """One decoder: however the input is cut, by each way, it says the same, and it is said again."""
     head, rest = _begin(data)
     options: dict[str, Any] = {"strict": head.rarely(3) is False, "limits": head.of(LIMITS)}
     pieces = stream(rest, *FORMATS[format])
