@@ -41,7 +41,8 @@ from translate import (
 from translate.carry.making import script
 from translate.carry.reading import CarryReader
 from translate.codec import Pieces
-from translate.engine.translator import EventWriter, make_options
+from translate.engine.options import make_options
+from translate.engine.translator import EventWriter
 from translate.registry import _registered
 from translate.shapes.objects import Objects
 

@@ -35,6 +35,8 @@ from ..algebra.json_form import data_member, members, same_event
 from ..algebra.parts import join, size
 
 VERSION = 1
+SHOWN = 50
+"""Characters of a name that the other side chose, at most, in a message."""
 RESERVED = frozenset({"v", "synthetic", "events", "before", "member", "end"})
 """Members of a carry that no codec may be named."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.events import Event, JsonObject, Open, Residue, with_residue
+from ..algebra.events import Close, Event, Handover, JsonObject, Open, Residue, with_residue
 from ..algebra.grammar import Grammar
-from ..errors import CarryError, DecodeError
+from ..errors import CarryError, DecodeError, shown
 from .making import RESERVED, VERSION
 from .rules import Place, leaves_out
 from .scripts import Script
@@ -47,13 +47,21 @@ class CarryReader:
     @property
     def plain(self) -> bool:
         """Whether a carry may be read the short way: they are trusted, and no carry opened the part that is open."""
-        return not self._foreign_version and not self.adrift
+        part = self._place.part if self._grammar is None else self._grammar.part
+        return not self._foreign_version and (part is None or part is not self._opened)
 
-    @property
-    def adrift(self) -> bool:
-        """Whether the open part was opened by a carry: what closes it may have been lost on the way."""
+    def loose_end(self, ahead: Sequence[Event] = ()) -> Event | None:
+        """What ends the open part where a carry opened it, and the one that ends it was lost on the way; else none.
+
+        ``ahead``: what rode ahead of the unit that shows it. A part that the format could have said is none of the
+        message before a unit says so: it broke off.
+        """
         place = self._here()
-        return place.part is not None and place.added
+        for event in ahead:
+            place.follow(event, added=True)
+        if place.part is None or not place.added:
+            return None
+        return Handover() if self._codec.sayable(place.part) else Close()
 
     def ahead(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
@@ -102,7 +110,7 @@ class CarryReader:
         version = carry.get("v", VERSION)
         if version != VERSION or isinstance(version, bool):
             self._foreign_version = True
-            raise CarryError(f"the carry is of version {str(version)[:20]}", expected=f"version {VERSION}")
+            raise CarryError(f"the carry is of version {shown(version)}", expected=f"version {VERSION}")
         if self._foreign_version:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
@@ -148,7 +156,7 @@ class CarryReader:
 
 def _list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise CarryError(f"the carry's {name!r} is no list")
+        raise CarryError(f"the carry's {shown(name)} is no list")
     return value
 
 
@@ -159,14 +167,14 @@ def _spread(name: str, column: Any, found: list[Residue]) -> None:
         if type(residue) is int and residue > 1:
             at += residue
         elif residue is not None and not isinstance(residue, dict):
-            raise CarryError(f"the carry's {name!r} is no object")
+            raise CarryError(f"the carry's {shown(name)} is no object")
         elif at < len(found):
             if residue is not None:
                 if residue.get("synthetic"):
-                    raise CarryError(f"the carry holds what {name!r} made up")
+                    raise CarryError(f"the carry holds what {shown(name)} made up")
                 found[at][name] = residue
             at += 1
         else:
             at = len(found) + 1
         if at > len(found):
-            raise CarryError(f"the carry's {name!r} belongs to no event of the unit")
+            raise CarryError(f"the carry's {shown(name)} belongs to no event of the unit")

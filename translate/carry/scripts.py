@@ -24,6 +24,7 @@ from ..algebra.json_form import from_members, members, read_state, take_data
 from ..algebra.parts import Pieces, join
 from ..errors import CarryError
 from . import rules
+from .making import SHOWN
 from .rules import Place
 
 if TYPE_CHECKING:
@@ -92,15 +93,18 @@ class Cursor:
                     self.part = event
                 return event
             self._leave()
-        raise CarryError(f"the carry speaks of an event {name!r} that the unit does not say")
+        raise CarryError(f"the carry speaks of an event {name[:SHOWN]!r} that the unit does not say")
 
     def finish(self, *, broken: bool, made_up: bool) -> None:
-        """All is taken. A ``Close`` may be left where a ``Handover`` stands for it, and what was made up as a whole."""
+        """All is taken, but for the ``Close`` that a ``Handover`` stands for, and what was ``made_up`` as a whole."""
         while self._at < len(self._said):
             self._leave()
-        allowed = ((Close,) if broken else ()) + (WHOLE if made_up else ())
-        if not all(type(event) in allowed for event in self._left):
+        closes = [event for event in self._left if type(event) is Close]
+        others = [event for event in self._left if type(event) is not Close]
+        if len(closes) > broken or not all(made_up and type(event) in WHOLE for event in others):
             raise CarryError("the carry leaves out what the unit says")
+        if broken and not closes:
+            raise CarryError("the carry breaks off a part that goes on")
 
     @property
     def _whole(self) -> Pieces:
@@ -139,7 +143,7 @@ class Script:
         self._codec = codec
         self._place = place
         self._cursor = Cursor(said, codec, place.part)
-        self._broken = False
+        self._broken = self._states = False
         self.opened: Open | None = None
         """The last part that the carry opened."""
 
@@ -162,6 +166,8 @@ class Script:
                 continue
             else:
                 event = self._append(entry) if entry["as"] == "append" else self._changed(entry)
+            if type(event) is Close and self._states:
+                raise CarryError("the carry adds a state to a part as the unit closes it, and says what its state is")
             self._place.follow(event)
             out.append(event)
         self._cursor.finish(broken=self._broken, made_up=made_up)
@@ -220,10 +226,15 @@ class Script:
             raise CarryError("an entry of the carry's events names no event")
         event = from_members(name, {k: v for k, v in entry.items() if k != "event"})
         rules.check_addition(self._codec, event, self._place)
+        part, native = self._place.part, not self._place.added
         if type(event) is Open:
             self.opened = event
-        elif type(event) is Handover:
+        elif type(event) is Append:
+            self._states |= native and event.state is not None
+        elif type(event) is Handover and part is not None and native:
             # half a call is none: a handover would erase the one whose end the unit says
-            self._broken = self._place.part is None or self._place.part.kind != "tool_call"
+            if part.kind == "tool_call":
+                raise CarryError("the carry breaks off a call")
+            self._broken = "close" not in rules.leaves_out(self._codec)
         self._place.follow(event, added=True)
         return event

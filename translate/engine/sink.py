@@ -78,7 +78,7 @@ class UnitSink:
             self._write(unit, name, carry)
             return
         self.units += 1
-        text = jsontext.dumps_strict(carry) if carry is not None else None
+        text = jsontext.dumps_carry(carry) if carry is not None else None
         self.out.append(framing(jsontext.dumps_plain(unit), name, text))
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:
@@ -133,6 +133,6 @@ class UnitSink:
         """A keep-alive."""
         self._writer.ping(self.out)
 
-    def end(self) -> None:
-        """After the terminal unit."""
-        self._writer.end(self.out)
+    def end(self, *, failed: bool) -> None:
+        """After the terminal unit; ``failed``: it says a failure."""
+        self._writer.end(self.out, failed=failed)

@@ -76,7 +76,7 @@ class Writing:
                 self.sink.plain(said, events)
                 self.ended = type(events[0]) is Finish
                 if self.ended:
-                    self.sink.end()
+                    self.sink.end(failed=False)
             else:
                 self.encode_read(events[0])
             return
@@ -151,7 +151,7 @@ class Writing:
                 self.sink.plain(said, events)
                 self.ended = kind is Finish
                 if self.ended:
-                    self.sink.end()
+                    self.sink.end(failed=False)
                 return
         if kind is Ping and event.residue is None and not self.codec.complete:
             self.sink.ping()
@@ -163,7 +163,7 @@ class Writing:
             self._write(event)
         if kind is Finish or kind is Failure:
             self.ended = True
-            self.sink.end()
+            self.sink.end(failed=kind is Failure)
 
     def _write(self, event: Event) -> None:
         held, encoder = self._held, self.encoder
@@ -233,7 +233,7 @@ class Writing:
         """
         said: Sequence[Event] | None = None
         try:
-            restored = patches.apply(unit, patch)
+            restored = patches.apply(unit, patch, self._options.limits.nesting)
             if isinstance(restored, dict) and not isinstance(restored.get("carry"), dict):
                 said = self.encoder.read(unit, piece.name) if unit else piece.meant
                 found = self._says(restored, said, piece)

@@ -59,7 +59,7 @@ class UniEvent(Codec):
         return UniEventEncoder(self, options)
 
     def is_terminal(self, unit: JsonObject) -> bool:
-        return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
+        return unit.get("event_type") == "stop" or "error" in unit
 
     def kind(self, unit: JsonObject) -> str:
         items = unit.get("content_items")
@@ -90,7 +90,8 @@ class UniEvent(Codec):
             raw = said.reason.raw is None or said.reason == meant.reason
             return raw and jsontext.same(stop_event(said), stop_event(read_stop(stop_event(meant))))
         if type(said) is Failure and type(meant) is Failure:
-            return jsontext.same(error_unit(said, at_home=True), error_unit(meant, at_home=False)) or said == meant
+            ours = error_unit(said, at_home=True)
+            return any(jsontext.same(ours, error_unit(meant, at_home=home)) for home in (True, False))
         return type(said) is Close or said == meant
 
     def assemble(self, events: Iterable[Event]) -> JsonObject:

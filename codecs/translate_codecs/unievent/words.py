@@ -136,7 +136,7 @@ def error_unit(event: Failure, *, at_home: bool) -> JsonObject:
     if at_home:
         kind: JsonObject = {} if event.kind is None else {"type": event.kind}
         own = {**kind, "message": event.message, **details}
-        if event.code in (None, read_error(own).code):
+        if event.code == read_error(own).code:
             return {"error": own}
     elif event.kind == "ToolArgumentsError":
         head = {"type": "ToolCallArgumentParseError", "message": event.message, "client": "translate-streams"}
