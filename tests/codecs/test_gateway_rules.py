@@ -138,11 +138,12 @@ def test_missing_frames_are_put_in_in_lenient_mode(units: list[Any], kinds: list
         list(decode(units, "gateway"))
 
 
-def test_a_run_that_broke_off_before_another_stream_is_no_run_without_its_end() -> None:
-    units = [start(), frame("contentStart"), start(), usage()]
-    with pytest.raises(GrammarError, match="a streamStart frame in a content run"):
-        list(decode(units, "gateway", strict=False))
-
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_run_that_breaks_off_before_another_stream_is_not_mended(strict: bool) -> None:
+    """It is no run that lacks its end: what it said stands beside what another said of the same."""
+    for run in ([frame("contentStart")], content("a")[:-1], thinking("a")[:-1]):
+        with pytest.raises(GrammarError, match="a streamStart frame in a"):
+            list(decode([start(), *run, start(), usage()], "gateway", strict=strict))
 
 
 @pytest.mark.parametrize("kind", ["contentEnd", "thinkingEnd"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from translate import (
     MisuseError,
     Options,
     Report,
-    Sink,
     ToolArgumentsError,
     Translator,
     TruncatedStream,
@@ -27,6 +27,7 @@ from translate import (
     convert,
 )
 from translate.algebra.failures import failure_of
+from translate.codec import Pieces
 from translate.engine.translator import EventReader, EventWriter
 from translate_codecs.events import Events, EventsEncoder
 
@@ -251,15 +252,15 @@ def test_failures_that_errors_become() -> None:
 class Speechless(EventsEncoder):
     """An encoder that cannot say a failure."""
 
-    def handle(self, event: Event) -> None:
-        if isinstance(event, Failure):
+    def write(self, events: Sequence[Event]) -> Pieces:
+        if isinstance(events[-1], Failure):
             raise CodecError("no words")
-        super().handle(event)
+        return super().write(events)
 
 
 def test_a_failure_that_cannot_be_encoded_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def encoder(self: Events, sink: Sink, options: Options) -> Speechless:
-        return Speechless(self, sink, options)
+    def encoder(self: Events, options: Options) -> Speechless:
+        return Speechless(self, options)
 
     monkeypatch.setattr(Events, "encoder", encoder)
     made = Translator("gateway", "events", errors="encode")
