@@ -24,7 +24,8 @@ class UnitSink:
         self._writer = writer
         self._options = options
         self._loss = loss
-        self._weigh = loss != "drop" or options.report is not None
+        self.weighs = loss != "drop" or options.report is not None
+        """Whether it matters what a unit does not say."""
         self._noting = loss == "raise" or options.report is not None
         self._first = loss == "carry"
         self._unsayable = False
@@ -54,7 +55,7 @@ class UnitSink:
     ) -> None:
         """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``."""
         carry: JsonObject | None = None
-        if self._weigh:
+        if self.weighs:
             carry = compose(said, meant, self._name, made_up=made_up)
             for event in meant:
                 if type(event) is Open:
@@ -67,7 +68,7 @@ class UnitSink:
         """A unit that says exactly ``events``, residues apart."""
         unit, name, made_up = said
         carry: JsonObject | None = None
-        if self._weigh:
+        if self.weighs:
             carry = compose_plain(events, self._name, made_up=made_up)
             if type(events[0]) is Open:
                 self._unsayable = False

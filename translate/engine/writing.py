@@ -204,11 +204,11 @@ class Writing:
             said: Sequence[Event] | None = None
             if meant[0].residue is not None and (own := self.encoder.residue(meant[0])) is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
-            if said is None:
+            if said is None and (self.sink.weighs or type(meant[0]) is Foreign):
                 said = self._read(unit, piece)
                 if said is None:
                     return
-            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later)
+            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later)
         self.encoder.go_on(unit, meant)
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
