@@ -22,7 +22,7 @@ from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
-from .runs import Run, gather
+from .runs import Fragments, Run, gather
 from .sink import UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
 
@@ -59,6 +59,8 @@ class Writing:
         self.encoder = codec.encoder(options)
         self._say = has_short_way(self.encoder, "write", "say")
         self._held: list[Event] = []
+        self._fragments = Fragments()
+        """Plain fragments behind what is held."""
         self._due = 0
         self._raises = raises
         self.failure: UpstreamFailure | None = None
@@ -108,8 +110,10 @@ class Writing:
     def run(self, run: Run) -> bool:
         """Plain fragments; whether they were written as a run, or only held."""
         if self._held:
-            if self.encoder.holds(self._held):
-                self._held += run.events()
+            if not self._due and self.encoder.holds(self._held):
+                if not self._fragments.extend(run):
+                    self._unfold()
+                    self._held += run.events()
                 return True
         elif self.sink.run(self.encoder, run):
             return True
@@ -143,6 +147,10 @@ class Writing:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         held = self._held
         kind = type(event)
+        if held and not self._due and self.encoder.holds(held):
+            if kind is Append and self._fragments.add(event):  # type: ignore[arg-type]
+                return
+            self._unfold()
         if self._say and len(held) < 2 and not self._due:
             events = (*held, event)
             said = self.encoder.say(events)
@@ -164,6 +172,9 @@ class Writing:
         if kind is Finish or kind is Failure:
             self.ended = True
             self.sink.end(failed=kind is Failure)
+
+    def _unfold(self) -> None:
+        self._held += self._fragments.events()
 
     def _write(self, event: Event) -> None:
         held, encoder = self._held, self.encoder
