@@ -65,6 +65,15 @@ def is_texts(values: Any) -> bool:
     return type(values) is dict and bool(values) and {*map(type, values.values())} == {str}
 
 
+def kind_of_frame(unit: JsonObject) -> str:
+    """What a frame is, ``error`` for a failure; empty for what is none."""
+    if unit.get("success") is False:
+        return "error"
+    value = unit.get("value")
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
 def envelope(value: JsonObject) -> JsonObject:
     """The envelope of a frame."""
     return {"success": True, "code": 200, "value": value}
