@@ -27,9 +27,9 @@ from translate import (
     codec,
 )
 from translate.algebra.events import bare
+from translate.algebra.json_form import same_event
 from translate.algebra.parts import Pieces, join, size
 from translate.carry.making import compose
-from translate.algebra.json_form import same_event
 
 GATEWAY = codec("gateway")
 S, T = State("x", {"k": 1}), State("x", {"k": 2})
@@ -113,6 +113,27 @@ def test_equality_but_for_residues(a: Event, b: Event, same: bool) -> None:
 # ---- events ------------------------------------------------------------------------------------------
 
 SCRIPTS: dict[str, tuple[list[Event], list[Event], list[Any]]] = {
+    "parts of two types": (
+        [Open("text"), Append("ab"), Close(), Open("inline_data"), Append(b"c"), Close()],
+        [Open("text"), Append("a"), Append("b"), Close(), Open("inline_data"), Append(b"c"), Close()],
+        ["open", 1, 1, "close", "open", "append", "close"],
+    ),
+    "a part that is not said before one that is": (
+        [Open("text"), Append("ab")],
+        [Open("embedding"), Append([1.0]), Close(), Open("text"), Append("ab")],
+        [
+            {"event": "open", "kind": "embedding"},
+            {"event": "append", "vector": [1.0]},
+            {"event": "close"},
+            "open",
+            "append",
+        ],
+    ),
+    "other words in one of two calls": (
+        [Open("tool_call", "i", "n"), Append("{}"), Close(), Open("tool_call", "j", "n"), Append("[1]"), Close()],
+        [Open("tool_call", "i", "n"), Append(" "), Close(), Open("tool_call", "j", "n"), Append("[1]"), Close()],
+        ["open", {"as": "append", "text": " "}, "close", "open", "append", "close"],
+    ),
     "pieces of one": ([Append("abcd")], [Append("ab"), Append("cd")], [2, 2]),
     "pieces, one empty": ([Append("ab")], [Append(""), Append("ab")], [0, "append"]),
     "an empty piece last": ([Append("ab")], [Append("ab"), Append("")], ["append", 0]),
@@ -211,7 +232,7 @@ SCRIPTS: dict[str, tuple[list[Event], list[Event], list[Any]]] = {
     "no cached tokens": (
         [Finish(TokenCounts(5, 6))],
         [Finish(TokenCounts(5, 6, 0))],
-        [{"as": "finish", "usage": {"cached_tokens": 0}}],
+        [{"as": "finish", "usage": {"cached_tokens": 0, "input_tokens": 5}}],
     ),
 }
 each_script = pytest.mark.parametrize(("said", "meant", "entries"), SCRIPTS.values(), ids=SCRIPTS)
@@ -237,7 +258,7 @@ def test_the_entries(said: list[Event], meant: list[Event], entries: list[Any]) 
         (
             [Open("text"), Append("a"), Close()],
             [Open("text"), Append("a", residue={"gateway": {"a": 1}}), Close(residue={"x": {}})],
-            {"gateway": [None, {"a": 1}], "x": [None, None, {}]},
+            {"gateway": [None, {"a": 1}], "x": [2, {}]},
         ),
         (
             [Open("text"), Append("a")],

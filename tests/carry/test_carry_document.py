@@ -34,7 +34,9 @@ from translate import (
     decode,
     encode,
 )
-from translate.algebra.events import EVENTS, PART_KINDS, Event, bare
+from translate.algebra import json_form
+from translate.algebra.events import EVENTS, FIELDS, PART_KINDS, Event, bare
+from translate.carry import rules
 from translate.carry.making import RESERVED
 
 Unit: TypeAlias = dict[str, Any]
@@ -196,7 +198,8 @@ def test_all_kinds_of_entries_and_members_are_met() -> None:
         for c in carries(translated(units, src, dst))
     ]
     found += [ahead for carry in found for ahead in carry.get("before", ())]
-    assert {*RESERVED, "unievent", "gateway", "words"} <= {name for carry in found for name in carry}
+    # an end that no unit says is not of these formats
+    assert {*RESERVED, "unievent", "gateway", "words"} - {"end"} <= {name for carry in found for name in carry}
     entries = [entry for carry in found for entry in carry.get("events", ())]
     assert {int, str, dict} <= {type(entry) for entry in entries}
     assert {"append", "finish", "failure", "open"} <= {e["as"] for e in entries if isinstance(e, dict) and "as" in e}
@@ -242,6 +245,12 @@ def test_the_schema_knows_all_names() -> None:
         {"before": [{"synthetic": True, "events": []}]},
         {"unievent": 1},
         {"unievent": [1]},
+        {"unievent": [2.5, {}]},
+        {"unievent": [-2, {}]},
+        {"end": 1},
+        {"end": {"end": {}}},
+        {"end": {"v": 1}},
+        {"before": [{"events": [], "end": {}}]},
     ],
 )
 def test_what_the_schema_refuses_is_refused(carry: Unit) -> None:
@@ -299,6 +308,18 @@ def test_the_page_has_its_examples() -> None:
         "vector",
         "stamped",
     ]
+
+
+def test_the_tables_of_the_page() -> None:
+    assert PAGE.partition("<!-- tables -->\n")[2].partition("<!-- end of tables -->")[0] == rules.tables()
+
+
+def test_the_tables_know_every_event_and_member() -> None:
+    assert list(rules.CHANGES) == list(rules.ADDITIONS) == list(EVENTS)
+    for name, changes in rules.CHANGES.items():
+        counts = [f"usage.{member}" for member in FIELDS[TokenCounts]] if name in ("usage", "finish") else []
+        known = {*counts, *(json_form.MEMBERS[name] - {"residue", *(["usage"] if counts else [])})}
+        assert {*changes} - {"namespace"} == known - {"namespace"}, name
 
 
 def test_patches_of_the_page() -> None:

@@ -28,15 +28,27 @@ from translate import (
     Usage,
     codec,
 )
+from translate.algebra.events import WHOLE, made_up_by_another, with_residue
+from translate.algebra.grammar import Grammar
 from translate.carry.reading import CarryReader
 
 READABLE = [name for name in SCRIPTS if "state" not in name and name not in ("a member changed", "a member unknown")]
 
 
+IN_A_CALL = Open("tool_call", "i", "n")
+
+
+def within(part: Open | None, name: str = "gateway") -> CarryReader:
+    """A reader of the carries of a stream in which ``part`` is open."""
+    grammar = Grammar(name)
+    grammar.check([part] if part is not None else [])
+    return CarryReader(codec(name), grammar)
+
+
 @pytest.mark.parametrize("name", READABLE)
 def test_entries_are_read_as_they_were_meant(name: str) -> None:
     said, meant, entries = SCRIPTS[name]
-    assert CarryReader(GATEWAY).read(list(said), {"events": entries}) == meant
+    assert within(IN_A_CALL).read(list(said), {"events": entries}) == meant
 
 
 # ---- what a carry may not say ------------------------------------------------------------------------
@@ -115,7 +127,6 @@ def test_entries_that_contradict_the_unit(said: list[Event], entries: Any) -> No
     ("said", "entries", "meant"),
     [
         ([Append(""), Ping()], ["ping"], [Ping()]),
-        ([Append("{}"), Ping()], ["ping"], [Ping()]),
         ([Append("a"), Close()], ["append", {"event": "ping"}, "close"], [Append("a"), Ping(), Close()]),
         ([Append("ab")], [{"as": "append"}], [Append("ab")]),
         ([Append("ab")], [1, {"as": "append", "length": 1}], [Append("a"), Append("b")]),
@@ -180,7 +191,8 @@ def test_members_that_are_wrong(carry: Any) -> None:
 
 def test_a_mark_needs_a_unit() -> None:
     assert read([Ping()], {"synthetic": True}) == [Ping({"gateway": {"synthetic": True}})]
-    assert read([Ping()], {"synthetic": True, "gateway": {"a": 1}}) == [Ping({"gateway": {"a": 1, "synthetic": True}})]
+    marked: list[Event] = [Ping({"gateway": {"a": 1}})]
+    assert read(marked, {"synthetic": True}) == [Ping({"gateway": {"a": 1, "synthetic": True}})]
     for said, events in (([], [{"event": "ping"}]), ([Append("")], [])):
         with pytest.raises(CarryError, match="marks nothing"):
             read([*said], {"synthetic": True, "events": events})
@@ -255,11 +267,20 @@ def test_a_format_without_words_for_starts_takes_them_from_carries(name: str) ->
 
 
 def test_a_handover_stands_for_a_close() -> None:
-    reader = CarryReader(codec("unievent"))
+    reader = within(Open("text"), "unievent")
     assert reader.read([Close()], {"events": [CUT]}) == [Handover()]
     assert reader.read([Close()], {"events": [{"event": "ping"}, CUT]}) == [Ping(), Handover()]
-    with pytest.raises(CarryError, match="leaves out"):
-        reader.read([Ping(), Close()], {"events": [CUT]})
+    for said, entries, what in (
+        ([Ping(), Close()], [CUT], "leaves out"),
+        ([Close()], [], "leaves out"),
+        ([], [CUT], "goes on"),
+        ([Append("a")], ["append", CUT], "goes on"),
+    ):
+        with pytest.raises(CarryError, match=what):
+            reader.read([*said], {"events": entries})
+    with pytest.raises(CarryError, match="breaks off a call"):
+        within(IN_A_CALL, "unievent").read([Close()], {"events": [CUT]})
+    reader = CarryReader(codec("unievent"))
     reader.read([], {"events": [{"event": "open", "kind": "server_tool_call"}, CUT]})
     with pytest.raises(CarryError, match="may not add"):
         reader.read([], {"events": [TEXT]})
@@ -308,3 +329,107 @@ def test_what_rides_ahead() -> None:
 def test_a_residue_within_an_entry() -> None:
     with pytest.raises(CarryError, match="has a residue, which stands beside them"):
         CarryReader(GATEWAY).read([Close()], {"events": [{"as": "close", "residue": {"toy": {}}}]})
+
+
+# ---- formats that leave words out --------------------------------------------------------------------
+
+
+class Terse(type(GATEWAY)):  # type: ignore[misc]
+    """As the gateway, but its format says neither that a part is over nor the end, and one ``Start`` alone."""
+
+    leaves_out = frozenset({"close", "finish", "start"})
+
+    def agrees(self, said: Event, meant: Event) -> bool:
+        """Its words of a fragment imply a state."""
+        if type(said) is Append and type(meant) is Append and meant.state is None:
+            return bool(said.data == meant.data)
+        return bool(super().agrees(said, meant))
+
+
+def terse(*before: Event) -> CarryReader:
+    """A reader of its carries, after these events."""
+    grammar = Grammar("terse")
+    grammar.check(before)
+    return CarryReader(Terse(), grammar)
+
+
+def test_a_close_that_the_format_never_says() -> None:
+    reader = terse(Open("text"), Append("a"))
+    assert reader.read([], {"events": [CLOSED]}) == [Close()]
+    assert reader.read([], {"events": [CLOSED, RUN]}) == [Close(), Open("text")]
+    said: list[Event] = [Append("b")]
+    assert reader.read(said, {"events": [CLOSED, RUN, "append"]}) == [Close(), Open("text"), Append("b")]
+    for entries in ([CLOSED, CLOSED], [CLOSED, {"event": "open", "kind": "thinking"}, "append"], [CLOSED, VECTOR, 1]):
+        with pytest.raises(CarryError):
+            reader.read([*said], {"events": entries})
+    with pytest.raises(CarryError, match="may not add an event 'close'"):
+        terse().read([], {"events": [CLOSED]})
+    with pytest.raises(CarryError, match="may not add an event 'close'"):
+        within(Open("text")).read([], {"events": [CLOSED]})
+
+
+def test_a_second_start_of_a_format_that_says_one() -> None:
+    again = {"events": [{"event": "start"}]}
+    assert terse(Start()).read([], again) == [Start()]
+    for reader in (terse(), within(None), within(None, "gateway")):
+        with pytest.raises(CarryError, match="may not add an event 'start'"):
+            reader.read([], again)
+
+
+def test_a_state_that_the_words_imply_may_be_left_out() -> None:
+    said: list[Event] = [Append("a", S)]
+    assert terse(Open("thinking")).read([*said], {"events": [1]}) == [Append("a")]
+    with pytest.raises(CarryError, match="leaves out a state"):
+        within(Open("thinking")).read([*said], {"events": [1]})
+
+
+def test_the_end_has_a_carry_of_its_own() -> None:
+    usage = {"as": "finish", "usage": {"cached_tokens": 0, "input_tokens": 5}}
+    end = {"toy": [None, {"a": 1}], "events": ["close", usage]}
+    said: list[Event] = [Close(), Finish(TokenCounts(5, 6))]
+    meant = [Close(), Finish(TokenCounts(5, 6, 0), residue={"toy": {"a": 1}})]
+    reader = terse(Open("text"))
+    assert reader.read([Append("a")], {"end": end}) == [Append("a")]
+    assert reader.end([*said]) == meant
+    assert reader.end([*said]) == said, "once"
+    reader.read([Append("a")], {"end": end})
+    reader.native([Append("b")])
+    assert reader.end([*said]) == said, "of the last unit alone"
+    reader.read([Append("a")], {"end": end})
+    reader.read([Append("a")], {"toy": {"a": 1}})
+    assert reader.end([*said]) == said
+    reader.read([Append("a")], {"end": {"events": ["close", {"as": "finish", "usage": {"input_tokens": 9}}]}})
+    with pytest.raises(CarryError, match="not what the unit says"):
+        reader.end([*said])
+    wrongs: list[Any] = [1, None, [], {"v": 1}, {"before": []}, {"member": 1}, {"end": {}}]
+    for wrong in wrongs:
+        with pytest.raises(CarryError, match="no carry of events"):
+            reader.read([Append("a")], {"end": wrong})
+    with pytest.raises(CarryError, match="an end that a unit says"):
+        within(None).read([Finish()], {"end": {}})
+
+
+def test_what_was_made_up_as_a_whole_may_be_left_out() -> None:
+    said: list[Event] = [Start(), Usage(TokenCounts(1)), Foreign("gateway", {})]
+    carry = {"synthetic": True, "events": ["start", {"event": "ping"}]}
+    assert read([*said], carry) == [Start(residue={"gateway": {"synthetic": True}}), Ping()]
+    with pytest.raises(CarryError, match="leaves out"):
+        read([*said], {"events": carry["events"]})
+    with pytest.raises(CarryError, match="leaves out"):
+        read([Start(), Ping()], {"synthetic": True, "events": ["start"]})
+
+
+@pytest.mark.parametrize("event", [Start(), Usage(), Foreign("x", {}), Ping(), Handover()], ids=repr)
+def test_what_another_codec_made_up(event: Event) -> None:
+    marked = with_residue(event, {"gateway": {"synthetic": True}})
+    assert made_up_by_another(marked, "unievent") == (type(event) in WHOLE)
+    assert not made_up_by_another(marked, "gateway")
+    assert not made_up_by_another(event, "gateway")
+
+
+def test_the_end_of_a_part_that_was_lost_on_the_way() -> None:
+    assert within(Open("text")).loose_end() is None
+    for entries, end in (([VECTOR], Close()), ([NAMED, TEXT], Handover()), ([CALL], Close()), ([VECTOR, CLOSED], None)):
+        reader = CarryReader(GATEWAY)
+        ahead = reader.read([], {"events": entries})
+        assert reader.loose_end() == CarryReader(GATEWAY).loose_end(ahead) == end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -93,3 +94,43 @@ def test_a_malformed_patch_is_refused(patch: Any, what: str) -> None:
 def test_any_patch_is_applied_or_refused(patch: Any) -> None:
     with suppress(PatchError):
         apply({"a": {"b": [1]}, "b": [0]}, patch)
+
+
+def test_a_patch_that_builds_on_itself_is_bounded() -> None:
+    for depth, fits in ((256, True), (257, False), (5000, False)):
+        patch = [[["a"] * n, {}] for n in range(1, depth)]
+        if fits:
+            jsontext.check_value(apply({}, patch), 256)
+        else:
+            with pytest.raises(PatchError, match="deeper than 256"):
+                apply({}, patch)
+
+
+@pytest.mark.parametrize(("levels", "fits"), [(3, True), (4, False)])
+def test_what_a_patch_sets_counts_with_its_path(levels: int, fits: bool) -> None:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    if fits:
+        assert apply({}, [[["a"], value]], 4) == {"a": value}
+    else:
+        with pytest.raises(PatchError, match="deeper than 4"):
+            apply({}, [[["a"], value]], 4)
+
+
+def test_the_patch_stays_as_it_is() -> None:
+    patch = [[["a"], {"b": {}}], [["a", "b", "c"], 1]]
+    before = copy.deepcopy(patch)
+    assert apply({}, patch) == {"a": {"b": {"c": 1}}}
+    assert patch == before
+
+
+def test_time_is_linear_in_the_operations() -> None:
+    def seconds(n: int) -> float:
+        members = {"m": {}, "l": [0] * n}
+        changed = {"m": {str(i): i for i in range(n)}, "l": [*range(1, n + 1)]}
+        began = time.process_time()
+        assert apply(members, diff(members, changed)) == changed
+        return time.process_time() - began
+
+    assert min(seconds(20_000) for _ in range(3)) < 40 * min(seconds(2_000) for _ in range(3))

@@ -95,7 +95,7 @@ def test_keys_are_prefixed_with_who_issued_them(
     events = reasoned(namespace, publisher)
     out = translated(events, "events", "gateway", report=report)
     assert data_of(out) == [{key: "s"}]
-    assert [(finding.field, finding.unit) for finding in report.guesses] == ([("namespace", 3)] if guessed else [])
+    assert [(finding.field, finding.unit) for finding in report.guesses] == ([("namespace", 4)] if guessed else [])
     assert translated(out, "gateway", "events") == events
 
 

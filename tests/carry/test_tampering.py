@@ -38,9 +38,10 @@ BOTH = ["gateway", "unievent"]
 
 
 def meaning(message: Any) -> Any:
-    """A message without what is incidental: how usage is split, who issued a state."""
+    """A message without what is incidental: when it was made, how usage is split, who issued a state."""
     message = copy.deepcopy(message)
     if isinstance(message, dict):
+        message.pop("created_at", None)
         counts = message["usage_metadata"]
         message["usage_metadata"] = [
             (counts[a] or 0) + (counts[b] or 0)

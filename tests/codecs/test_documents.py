@@ -242,7 +242,10 @@ def test_carry_of_the_claude_turn() -> None:
             "unievent": [{"at": AT + 4}, None, {"at": AT + 5}, {"at": AT + 6}, {"at": AT + 7}],
             "events": ["open", 0, 13, 8, "close"],
         },
-        6: {"unievent": {"at": AT + 8}, "events": [{"as": "finish", "usage": {"cached_tokens": 0}}]},
+        6: {
+            "unievent": {"at": AT + 8},
+            "events": [{"as": "finish", "usage": {"cached_tokens": 0, "input_tokens": 10}}],
+        },
     }
     out = translated(CLAUDE, "unievent", "gateway-sse", model=PARIS_MODEL)
     assert out == blocks(example.native, carries)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
+from translate.engine.forms import NUMBER, TEXT
 
 from tests.wire import call, delta, frame, inline, item, stop
 from translate import (
@@ -25,7 +27,6 @@ from translate import (
     encode,
 )
 from translate.algebra.events import ReasonWord
-from translate.engine.forms import NUMBER, TEXT
 from translate_codecs.gateway import words as gateway_units
 from translate_codecs.gateway.words import (
     arguments_of,
@@ -157,12 +158,14 @@ def test_an_end_agrees_with_one_of_the_same_words() -> None:
     for a, b, same in (
         (end(), end(), True),
         (end(provider="a"), end(provider="a"), True),
-        (end(provider="a"), end(), True),
+        (end(provider="a"), end(), False),
         (end(), end(provider="b"), True),
         (end(provider="a"), end(provider="b"), False),
         (end(1), end(2), False),
         (end(), end(word="length"), False),
         (end(), end(2, "a"), False),
+        (replace(end(), reason=Reason("stop", "end")), end(), False),
+        (end(), replace(end(), reason=Reason("stop", "end")), True),
     ):
         assert same_finish(a, b) is same
 
@@ -186,12 +189,14 @@ def test_errors_in_uni_event() -> None:
     for kind, code in (("UnsupportedParameterError", 400), ("UnsupportedOperationError", 400), ("OtherError", 502)):
         assert read_error({"type": kind, "message": "m"}) == Failure(code, "m", kind)
     assert read_error({"type": "UnsupportedParameterError", "status": 503}).code == 503
-    home = Failure(500, "m", "K", {"a": 1})
+    home = Failure(502, "m", "K", {"a": 1, "type": "L", "message": "n"})
     assert error_unit(home, at_home=True) == {"error": {"type": "K", "message": "m", "a": 1}}
-    assert error_unit(Failure(500, "m"), at_home=True) == {"error": {"message": "m"}}
-    assert error_unit(home, at_home=False) == {"error": {"type": "UpstreamError", "message": "m", "status": 500}}
+    assert error_unit(Failure(502, "m"), at_home=True) == {"error": {"message": "m"}}
+    assert error_unit(home, at_home=False) == {"error": {"type": "UpstreamError", "message": "m", "status": 502}}
+    other = replace(home, code=500)
+    assert error_unit(other, at_home=True) == error_unit(other, at_home=False), "its own words would say another code"
     assert error_unit(Failure(None, "m"), at_home=False) == {"error": {"type": "UpstreamError", "message": "m"}}
-    assert error_unit(Failure(502, "m", "ToolArgumentsError", {"raw": "x"}), at_home=False) == {
+    assert error_unit(Failure(502, "m", "ToolArgumentsError", {"raw": "x", "message": "n"}), at_home=False) == {
         "error": {"type": "ToolCallArgumentParseError", "message": "m", "client": "translate-streams", "raw": "x"}
     }
 

@@ -16,6 +16,8 @@ from tests.carry.test_tampering import without
 from tests.wire import together
 from translate import Limits, TranslateError, Translator, assemble, jsontext
 from translate import check as conforms
+from translate.algebra.events import PART_KINDS, REASONS
+from translate.carry.rules import CHANGES
 from translate.shapes.array import ArrayReader
 from translate.shapes.lines import LinesReader
 from translate.shapes.objects import ObjectsReader
@@ -120,6 +122,26 @@ WORDS: Final = [
     *("append", "open", "close", "finish", "failure", "handover", "start", "usage", "annotate", "foreign", "ping"),
     *("text", "thinking", "tool_call", "embedding", "stop", "NaN", "a", "Hello", "", "toy", "unievent", "gateway"),
 ]
+MEMBERS: Final[dict[str, list[Any]]] = {
+    "kind": [*PART_KINDS],
+    "length": [0, 1, 2, 5, -1],
+    "state": [None, {"values": {}}, {"values": {"signature": "s"}}, {"namespace": "anthropic", "values": {"x": 1}}],
+    "model": [{}, {"name": "a"}, {"publisher": "Z.ai", "provider": "p"}],
+    "usage": [{}, *({n: count} for n in ("input_tokens", "cached_tokens") for count in (0, 3, None))],
+    "reason": [*REASONS],
+    "details": [{}, {"message": "a"}, {"status": 418}],
+    "code": [400, 418, 200, None],
+    "created": [1, 1.5],
+    "data": [None, {"a": 1}],
+    "unit": [{}, {"x": 1}],
+    "bytes": ["", "YQ==", "YWI="],
+    "vector": [[], [1.0]],
+}
+"""Member of an event → values that it may have; texts for all others."""
+RESIDUES: Final[list[Any]] = [
+    *(None, 2, 5, {}, {"a": 1}, {"at": 1}, {"at": 1, "patch": [[["x"], 1]]}, {"patch": [[["x"], {}], [["x", "y"], 1]]}),
+    *({"patch": [[["code"], 201]]}, {"patch": [[["error"], {"message": "a"}]]}, {"synthetic": True}),
+]
 
 
 def _value(choices: Choices, depth: int = 0) -> Any:
@@ -134,12 +156,49 @@ def _value(choices: Choices, depth: int = 0) -> Any:
     return choices.of(WORDS) if how < 5 else choices.of([None, True, False])
 
 
+def _entries(choices: Choices) -> list[Any]:
+    """Entries as the grammar of carries has them, of any event and member."""
+    out: list[Any] = []
+    for _ in range(choices.below(5)):
+        name, how = choices.of([*CHANGES]), choices.below(8)
+        if how < 2:
+            out.append(choices.of([0, 1, 2, 3, 5, 13]))
+        elif how < 4:
+            out.append(name)
+        else:
+            named: dict[str, Any] = {"as" if how < 6 else "event": name}
+            members = [*{member.partition(".")[0] for member in CHANGES[name]}, "length"]
+            for _ in range(choices.below(3)):
+                member = choices.of(members)
+                named[member] = choices.of(MEMBERS.get(member, WORDS))
+            out.append(named)
+    return out
+
+
+def _grown(choices: Choices) -> dict[str, Any]:
+    """A carry as the grammar has it."""
+    out: dict[str, Any] = {"events": _entries(choices)} if not choices.rarely(4) else {}
+    if choices.rarely(4):
+        out["before"] = [{"events": _entries(choices)} for _ in range(choices.below(3))]
+    if choices.rarely(6):
+        out["synthetic"] = True
+    for name in ("toy", "unievent", "gateway"):
+        if choices.rarely(4):
+            column = [choices.of(RESIDUES) for _ in range(choices.below(4))]
+            out[name] = column if choices.rarely(2) else choices.of(RESIDUES)
+    if choices.rarely(20):
+        out["end"] = {"events": _entries(choices)}
+    return out
+
+
 def _tampered(choices: Choices, stream: list[Any]) -> None:
     """Change the carries of a stream, and no unit."""
     at = choices.below(len(stream))
     carry, unit = stream[at]
-    how = choices.below(8)
-    if how == 0:
+    how = choices.below(12)
+    if how > 7:
+        carry = _grown(choices)
+    elif how == 0:
         carry = stream[choices.below(len(stream))][0]
     elif how == 1:
         carry = _value(choices)

@@ -7,8 +7,8 @@ The grammar as a table is in :mod:`translate.algebra.grammar`; the reference of 
 Events are slotted and compared by value. Treat them as immutable: codecs share them.
 
 Every event has a ``residue``: what only one codec can say about it, as ``{codec name: JSON object}``. An object
-with the member ``"synthetic": true`` was made up by that codec: it says it again, every other encoder drops it. On a
-``Start``, ``Usage`` or ``Foreign`` the mark means that the whole event was made up.
+with the member ``"synthetic": true`` was made up by that codec: it says it again, every other encoder drops it. On an
+event of :data:`WHOLE` the mark means that the whole event was made up: that of a unit that its format demands.
 """
 
 from __future__ import annotations
@@ -200,6 +200,10 @@ FIELDS: dict[type, tuple[str, ...]] = {
 """The members of an event but for its residue, and of what events hold, in order."""
 
 
+WHOLE: tuple[type[Event], ...] = (Start, Usage, Foreign)
+"""Events that may be synthetic as a whole."""
+
+
 def with_residue(event: Event, residue: Residue | None) -> Event:
     """A copy with another residue."""
     cls: Any = type(event)
@@ -219,7 +223,7 @@ def is_synthetic(event: Event, codec: str) -> bool:
 def made_up_by_another(event: Event, codec: str) -> bool:
     """Whether the whole event was made up by a codec other than ``codec``, and so is not to be said by it."""
     return (
-        type(event) in (Start, Usage, Foreign)
+        type(event) in WHOLE
         and event.residue is not None
         and any(name != codec and own.get("synthetic") for name, own in event.residue.items())
     )

@@ -30,8 +30,10 @@ from .events import (
     Open,
     Ping,
     Start,
+    TokenCounts,
     Usage,
 )
+from .usage import latest
 
 BETWEEN: Final = "between parts"
 INSIDE: Final = "in a part"
@@ -69,15 +71,21 @@ class Grammar:
 
     Call :meth:`check` with the events in order, in as many calls as you like. ``state`` is one of the table's,
     ``kind`` the open part's kind or the last one's, ``size`` the length of its data; what has none counts as one.
+    ``part`` is the event that opened the open part, ``stated`` whether a state that is not empty came in it,
+    ``started`` whether there was a ``Start``, ``usage`` what the counts so far add up to.
     """
 
-    __slots__ = ("_codec", "grows", "kind", "size", "state")
+    __slots__ = ("_codec", "grows", "kind", "part", "size", "started", "state", "stated", "usage")
 
     def __init__(self, codec: str | None = None) -> None:
         """``codec``: the decoder whose output is checked, to be named by the error; none for a caller's own events."""
         self.state: str = BETWEEN
         self.kind: str = ""
         self.size = 0
+        self.part: Open | None = None
+        self.stated = False
+        self.started = False
+        self.usage: TokenCounts | None = None
         self.grows: type = str
         """The type that the open part grows by."""
         self._codec = codec
@@ -97,21 +105,33 @@ class Grammar:
                     self.state = state
                     raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self.grows.__name__)
                 self.size += len(event.data) or 1
+                if event.state is not None and event.state.values:
+                    self.stated = True
             elif type(event) is Open:
                 self.kind = event.kind
                 if self.kind not in GROWS:
                     raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
                 self.grows = GROWS[self.kind]
-                self.size = 0
+                self.size, self.part, self.stated = 0, event, False
             else:
                 self.size += state == INSIDE
+                self.started |= type(event) is Start
+                if type(event) is Usage:
+                    self.usage = latest(event.usage, self.usage)
+                if state != INSIDE:
+                    self.part = None
         self.state = state
 
     def allows(self, events: Iterable[Event]) -> None:
         """As :meth:`check`, but the stream stays where it is."""
-        trial = Grammar(self._codec)
-        trial.state, trial.kind, trial.grows = self.state, self.kind, self.grows
-        trial.check(events)
+        self.copy().check(events)
+
+    def copy(self) -> Grammar:
+        """A grammar that stands where this one does."""
+        out = Grammar(self._codec)
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
 
     def expected(self) -> str:
         """What may stand next, for a message."""

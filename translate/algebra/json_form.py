@@ -35,11 +35,12 @@ from .events import (
     TokenCounts,
 )
 
-_MEMBERS: dict[str, frozenset[str]] = {
+MEMBERS: dict[str, frozenset[str]] = {
     **{name: frozenset({*FIELDS[cls], "residue"}) for name, cls in EVENTS.items()},
     "append": frozenset({"text", "bytes", "vector", "state", "residue"}),
     "finish": frozenset({"usage", "reason", "raw", "residue"}),
 }
+"""Name of an event → the members that it may have."""
 
 
 def to_json(event: Event) -> JsonObject:
@@ -99,7 +100,7 @@ def from_json(value: Any) -> Event:
 
 def from_members(name: str, given: JsonObject) -> Event:
     """An event from its name and members (``null`` is unknown); the reverse of :func:`members`."""
-    known = _MEMBERS[name]
+    known = MEMBERS[name]
     for key in given:
         if key not in known:
             raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)))

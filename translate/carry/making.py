@@ -2,8 +2,8 @@
 
 1. A native unit *says* events (what its decoder makes of it alone), and stands for the events that are *meant*.
    The carry is the difference: :func:`compose` makes it, :class:`translate.carry.reading.CarryReader` applies it.
-2. ``{"<codec>": {…}}`` is that codec's residue of the first event meant; ``[{…}, null, {…}]`` those of all in order.
-   The unit's own codec says the residue of the first event natively.
+2. ``{"<codec>": {…}}`` is that codec's residue of the first event meant; ``[{…}, null, {…}, 5, {…}]`` those of all in
+   order, a number standing for so many without. The unit's own codec says the residue of the first event natively.
 3. ``"events"`` is the list of the events meant, present where they are not those said. An entry is
    ``n``, an ``Append`` of the next n units of the data said; ``"close"``, the next event said of that name;
    ``{"as": "append", …}``, that event with members changed; or ``{"event": …}``, an event that is not said.
@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,15 +24,18 @@ from .. import jsontext
 from ..algebra.events import (
     NAMES,
     Append,
+    Close,
+    Data,
     Event,
     JsonObject,
+    Open,
     State,
 )
 from ..algebra.json_form import data_member, members, same_event
 from ..algebra.parts import join, size
 
 VERSION = 1
-RESERVED = frozenset({"v", "synthetic", "events", "before", "member"})
+RESERVED = frozenset({"v", "synthetic", "events", "before", "member", "end"})
 """Members of a carry that no codec may be named."""
 
 
@@ -41,16 +45,19 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
     ``made_up``: what ``own`` adds to the unit (a stamp, the whole of a made-up unit) comes from no one.
     """
     carry: JsonObject = {"synthetic": True} if made_up else {}
-    columns: dict[str, list[JsonObject | None]] = {}
+    columns: dict[str, list[JsonObject | int | None]] = {}
+    filled: dict[str, int] = {}
     for i, event in enumerate(meant):
         if event.residue:
             for name, residue in event.residue.items():
                 if not (residue.get("synthetic") or (name == own and i == 0 and said)):
-                    columns.setdefault(name, [None] * len(meant))[i] = residue
+                    column = columns.setdefault(name, [])
+                    if gap := i - filled.get(name, 0):
+                        column.append(gap if gap > 1 else None)
+                    column.append(residue)
+                    filled[name] = i + 1
     for name, column in columns.items():
-        while column[-1] is None:
-            column.pop()
-        carry[name] = column[0] if len(column) == 1 else column
+        carry[name] = column[0] if filled[name] == 1 else column
     entries = script(said, meant)
     if entries is not None:
         carry["events"] = entries
@@ -72,32 +79,127 @@ def compose_plain(events: Sequence[Event], own: str, *, made_up: bool) -> JsonOb
 
 
 def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
-    """The entries (rule 3) that turn ``said`` into ``meant``, or ``None`` where they are equal but for residues."""
+    """The entries (rule 3) that turn ``said`` into ``meant``, or ``None`` where they are equal but for residues.
+
+    One entry an event meant. Time is linear in both.
+    """
     if len(said) == len(meant) and all(map(same_event, said, meant)):
         return None
-    appends = [(event, size(event.data)) for event in said if type(event) is Append]
-    grown = [event.data for event in meant if type(event) is Append]
-    explicit = bool(appends) and not jsontext.same(join([a.data for a, _ in appends]), join(grown))
+    found = _found(said, meant)
+    pieces = _pieces(said, meant, found)
     entries: list[Any] = []
-    others = [event for event in said if type(event) is not Append]
-    at, used = 0, 0
-    for event in meant:
-        if type(event) is Append and appends:
-            length = size(event.data)
-            if used and used + length > appends[0][1] and len(appends) > 1:
-                appends.pop(0)
-                used = 0
-            native, whole = appends[0]
-            entries.append(_piece(native, event, length, whole=used == 0 and length == whole, explicit=explicit))
-            used += length
-            continue
-        found = next((i for i in range(at, len(others)) if type(others[i]) is type(event)), None)
-        if found is None:
+    for i, event in enumerate(meant):
+        place = found[i]
+        if type(event) is Append and i in pieces:
+            entries.append(pieces[i].entry(event))
+        elif place is None:
             entries.append({"event": NAMES[type(event)], **members(event)})
-            continue
-        entries.append(_changed(others[found], event))
-        at = found + 1
+        else:
+            entries.append(_changed(said[place], event))
     return entries
+
+
+def _found(said: Sequence[Event], meant: Sequence[Event]) -> list[int | None]:
+    """For each event meant but fragments: which of those said it is, if any.
+
+    They are taken in order. Where more are meant than said, the first that is alike is it, and the ``Close`` of a
+    part whose ``Open`` is not said is not said either.
+    """
+    places: dict[type[Event], list[int]] = {}
+    for i, event in enumerate(said):
+        places.setdefault(type(event), []).append(i)
+    spare = Counter(map(type, meant))
+    spare.subtract({cls: len(found) for cls, found in places.items()})
+    nth: Counter[type[Event]] = Counter()
+    out: list[int | None] = []
+    at, unsaid = -1, False
+    for event in meant:
+        cls = type(event)
+        if cls is Append:
+            out.append(None)
+            continue
+        found = places.get(cls, [])
+        while nth[cls] < len(found) and found[nth[cls]] <= at:
+            nth[cls] += 1
+        place = found[nth[cls]] if nth[cls] < len(found) else None
+        if place is not None and ((cls is Close and unsaid) or (spare[cls] > 0 and not _alike(said[place], event))):
+            place = None
+        if place is None:
+            spare[cls] -= 1
+        else:
+            at = place
+            nth[cls] += 1
+        if cls in (Open, Close):
+            unsaid = cls is Open and place is None
+        out.append(place)
+    return out
+
+
+def _alike(said: Event, meant: Event) -> bool:
+    return said.kind == meant.kind if type(said) is Open and type(meant) is Open else same_event(said, meant)
+
+
+class _Said:
+    """The fragments said between one opening that is said and the next, given out in pieces."""
+
+    __slots__ = ("_appends", "_nth", "_used", "explicit")
+
+    def __init__(self) -> None:
+        self._appends: list[tuple[Append, int]] = []
+        self._nth = self._used = 0
+        self.explicit = False
+
+    def add(self, event: Append) -> None:
+        """One fragment said."""
+        self._appends.append((event, size(event.data)))
+
+    def says(self, grown: Sequence[Data]) -> bool:
+        """Whether data may be pieces of this; where it is other data, each piece is spelled out."""
+        data = [event.data for event, _ in self._appends]
+        if not data or not grown or type(data[0]) is not type(grown[0]):
+            return False
+        self.explicit = not jsontext.same(join(data), join(grown))
+        return True
+
+    def entry(self, meant: Append) -> Any:
+        """The entry of the next piece."""
+        length = size(meant.data)
+        if self._used and self._used + length > self._appends[self._nth][1] and self._nth + 1 < len(self._appends):
+            self._nth, self._used = self._nth + 1, 0
+        said, whole = self._appends[self._nth]
+        entire = self._used == 0 and length == whole
+        self._used += length
+        return _piece(said, meant, length, whole=entire, explicit=self.explicit)
+
+
+def _pieces(said: Sequence[Event], meant: Sequence[Event], found: Sequence[int | None]) -> dict[int, _Said]:
+    """The fragments meant that are pieces of those said, by their index.
+
+    They go on in the part whose opening is said; before any that is, also in one that a carry opens in its place.
+    """
+    parts = [_Said()]
+    openings: dict[int, _Said] = {}
+    for i, event in enumerate(said):
+        if type(event) is Open:
+            parts.append(openings.setdefault(i, _Said()))
+        elif type(event) is Append:
+            parts[-1].add(event)
+    own: dict[int, _Said] = {}
+    grown: dict[_Said, list[int]] = {part: [] for part in parts}
+    instead: list[int] = []
+    part: _Said | None = parts[0]
+    for i, event in enumerate(meant):
+        if type(event) is Open:
+            place = found[i]
+            part = None if place is None else openings[place]
+        elif type(event) is Append:
+            (instead if part is None else grown[part]).append(i)
+    if not grown[parts[0]]:
+        grown[parts[0]] = instead
+    for part, places in grown.items():
+        if part.says([event.data for i in places if type(event := meant[i]) is Append]):
+            own.update(dict.fromkeys(places, part))
+    return own
 
 
 def _piece(said: Append, meant: Append, length: int, *, whole: bool, explicit: bool) -> Any:
@@ -144,6 +246,6 @@ def _usage_change(said: JsonObject, meant: JsonObject) -> JsonObject:
     """The counts that differ, each with the sum it is part of, so that a reader can tell whether that was changed."""
     change = {k: meant.get(k) for k in {**said, **meant} if not jsontext.same(said.get(k), meant.get(k))}
     for part, total in (("cached_tokens", "input_tokens"), ("reasoning_tokens", "output_tokens")):
-        if change.get(part):
+        if change.get(part) is not None:
             change[total] = meant.get(total)
     return change

@@ -11,6 +11,7 @@ from typing import Any
 from .. import jsontext
 
 Patch = list[list[Any]]
+_ABSENT = object()
 
 
 class PatchError(ValueError):
@@ -20,53 +21,75 @@ class PatchError(ValueError):
 def diff(canonical: Any, actual: Any) -> Patch:
     """The operations that make ``actual`` of ``canonical``. Empty where they are equal as JSON values."""
     out: Patch = []
-    _diff(canonical, actual, [], out)
+    waiting: list[tuple[Any, Any, list[Any]]] = [(canonical, actual, [])]
+    while waiting:
+        a, b, path = waiting.pop()
+        if type(a) is dict and type(b) is dict:
+            out += [[[*path, k]] for k in a if k not in b]
+            changed = [(a.get(k, _ABSENT), v, [*path, k]) for k, v in b.items() if not _equals(a.get(k, _ABSENT), v)]
+            waiting += reversed(changed)
+        elif type(a) is list and type(b) is list and len(a) == len(b):
+            waiting += reversed([(x, y, [*path, i]) for i, (x, y) in enumerate(zip(a, b, strict=True))])
+        elif a is _ABSENT or not jsontext.same(a, b):
+            out.append([path, b])
     return out
 
 
-def _diff(a: Any, b: Any, path: list[Any], out: Patch) -> None:
-    if type(a) is dict and type(b) is dict:
-        out += [[[*path, k]] for k in a if k not in b]
-        for k, v in b.items():
-            if k not in a:
-                out.append([[*path, k], v])
-            elif not ((x := a[k]) is v or (type(x) is type(v) in (str, int) and x == v)):
-                _diff(x, v, [*path, k], out)
-    elif type(a) is list and type(b) is list and len(a) == len(b):
-        for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            _diff(x, y, [*path, i], out)
-    elif not jsontext.same(a, b):
-        out.append([path, b])
+def _equals(a: Any, b: Any) -> bool:
+    """Whether two values are equal at the first look."""
+    return a is b or (type(a) is type(b) in (str, int) and bool(a == b))
 
 
-def apply(unit: Any, patch: Any) -> Any:
-    """``unit`` with the operations applied; the original is left as it is. Raises :class:`PatchError`."""
+def apply(unit: Any, patch: Any, nesting: int = jsontext.NESTING) -> Any:
+    """``unit`` with the operations applied; neither it nor the patch is changed.
+
+    Time is linear in both. Raises :class:`PatchError`, also where the result would nest deeper than ``nesting``.
+    """
     if not isinstance(patch, list):
         raise PatchError("a patch is a list")
+    # a node is copied where it is changed first, and then its copy is changed
+    root: list[Any] = [unit]
+    copies: dict[int, Any] = {id(root): root}
     for op in patch:
         if not (isinstance(op, list) and len(op) in (1, 2) and isinstance(op[0], list)):
             raise PatchError("an operation is [path] or [path, value]")
-        unit = _apply(unit, op[0], 0, op[1:])
-    return unit
-
-
-def _apply(node: Any, path: list[Any], at: int, value: list[Any]) -> Any:
-    if at == len(path):
-        if not value:
+        path, value = op[0], op[1:]
+        if value and not _fits(value[0], nesting - len(path)):
+            raise PatchError(f"it nests deeper than {nesting} levels")
+        node: Any = root
+        key: Any = 0
+        for at, name in enumerate(path):
+            child = node[key]
+            _check_step(child, path, at, value)
+            if id(child) not in copies:
+                node[key] = child = child.copy()
+                copies[id(child)] = child
+            node, key = child, name
+        if value:
+            node[key] = value[0]
+        elif node is root:
             raise PatchError("the whole unit cannot be removed")
-        return value[0]
+        else:
+            del node[key]
+    return root[0]
+
+
+def _check_step(node: Any, path: list[Any], at: int, value: list[Any]) -> None:
+    """Whether a path may go on from a node by its next key, which it sets or removes if it is the last."""
     key, last = path[at], at == len(path) - 1
     if type(node) is dict and type(key) is str:
-        copy = dict(node)
-        if last and not value:
-            if key not in copy:
-                raise PatchError(f"no member {key!r} to remove")
-            del copy[key]
-        elif key in copy or last:
-            copy[key] = _apply(copy.get(key), path, at + 1, value)
-        else:
-            raise PatchError(f"no member {key!r}")
-        return copy
-    if type(node) is list and type(key) is int and 0 <= key < len(node) and (value or not last):
-        return [*node[:key], _apply(node[key], path, at + 1, value), *node[key + 1 :]]
-    raise PatchError(f"nothing at {path[: at + 1]!r}")
+        if key not in node and not (last and value):
+            raise PatchError(f"no member {key!r} to remove" if last else f"no member {key!r}")
+    elif not (type(node) is list and type(key) is int and 0 <= key < len(node) and (value or not last)):
+        raise PatchError(f"nothing at {path[: at + 1]!r}")
+
+
+def _fits(value: Any, nesting: int) -> bool:
+    """Whether a value nests no deeper than so many levels."""
+    level = [value]
+    while level := [x for x in level if isinstance(x, (dict, list))]:
+        if nesting <= 0:
+            return False
+        nesting -= 1
+        level = [x for each in level for x in (each.values() if isinstance(each, dict) else each)]
+    return True

@@ -2,120 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.events import (
-    EVENTS,
-    NAMES,
-    Append,
-    Close,
-    Data,
-    Event,
-    Failure,
-    Finish,
-    Handover,
-    JsonObject,
-    Open,
-    Residue,
-    Start,
-    State,
-    bare,
-    with_residue,
-)
-from ..algebra.json_form import from_members, members, read_state, take_data
-from ..algebra.parts import Pieces, join
+from ..algebra.events import Close, Event, Handover, JsonObject, Open, Residue, with_residue
+from ..algebra.grammar import Grammar
 from ..errors import CarryError, DecodeError
 from .making import RESERVED, VERSION
+from .rules import Place, leaves_out
+from .scripts import Script
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..codec import Codec
 
 
-class _Cursor:
-    """Takes the events said, in order; only what holds nothing may be left untaken."""
-
-    def __init__(self, said: Sequence[Event], codec: Codec) -> None:
-        self.said = said
-        self.codec = codec
-        self.at = 0
-        self.used = 0
-        self.stated = False
-        self.left: list[Event] = []
-        self._pieces: Pieces | None = None
-
-    def append(self, length: int | None) -> Append:
-        """The ``Append`` that a piece of ``length`` is of; ``None``: of what is left of one."""
-        while self.at < len(self.said):
-            event = self.said[self.at]
-            if type(event) is Append and not (length != 0 and self.used and self.used == self.whole.size):
-                return event
-            self._leave()
-        raise CarryError("the carry takes more from the unit than it says")
-
-    def take(self, length: int | None) -> Data:
-        """The next ``length`` units of data; ``None`` for the rest of the current ``Append``."""
-        whole = self._pieces
-        if whole is None or not length or not 0 < length <= whole.size - self.used:
-            self.append(length)
-        whole, used = self.whole, self.used
-        length = whole.size - used if length is None else length
-        if length < 0 or used + length > whole.size:
-            raise CarryError("the lengths in the carry are not those of the native content")
-        self.used = used + length
-        return whole.cut(used, length)
-
-    @property
-    def whole(self) -> Pieces:
-        """The data of the current ``Append``."""
-        if self._pieces is None:
-            event = self.said[self.at]
-            self._pieces = Pieces(event.data if type(event) is Append else "")
-        return self._pieces
-
-    def next(self, name: str) -> Event:
-        """The next event of that name."""
-        while self.at < len(self.said):
-            event = self.said[self.at]
-            if NAMES[type(event)] == name:
-                self._move()
-                return event
-            self._leave()
-        raise CarryError(f"the carry speaks of an event {name!r} that the unit does not say")
-
-    def finish(self, *, handed_over: bool) -> None:
-        """All is taken. A ``Close`` may be left where a ``Handover`` stands for it."""
-        while self.at < len(self.said):
-            self._leave()
-        if not all(type(event) is Close and handed_over for event in self.left):
-            raise CarryError("the carry leaves out what the unit says")
-
-    def _leave(self) -> None:
-        event = self.said[self.at]
-        if type(event) is not Append:
-            self.left.append(event)
-        elif (self.used != self.whole.size and not self._is_blank(event)) or (event.state and not self.stated):
-            raise CarryError("the carry leaves out a part of the native content")
-        self._move()
-
-    def _is_blank(self, event: Append) -> bool:
-        """Whether these are the codec's words for no content at all, of which no fragment may be meant."""
-        return not self.used and self.codec.agrees(Append(event.data), Append(type(event.data)()))
-
-    def _move(self) -> None:
-        self.at, self.used, self.stated, self._pieces = self.at + 1, 0, False, None
-
-
 class CarryReader:
-    """Applies the carries of one stream, in order: :meth:`read` for each unit that has one."""
+    """Applies the carries of one stream, in order: :meth:`read` for each unit that has one.
 
-    __slots__ = ("_codec", "_foreign_version", "_open", "used")
+    Nothing that is refused, here or by the grammar, leaves a trace: where the stream stands is the grammar's to say.
+    """
 
-    def __init__(self, codec: Codec) -> None:
+    __slots__ = ("_ahead", "_codec", "_end", "_foreign_version", "_grammar", "_opened", "_place", "used")
+
+    def __init__(self, codec: Codec, grammar: Grammar | None = None) -> None:
+        """``grammar``: that of the stream, told of the events of each unit after this. Without one, the reader goes
+        by what it reads, and by what it is told in :meth:`native`.
+        """
         self._codec = codec
+        self._grammar = grammar
+        self._place = Place()
+        self._ahead: Place | None = None
+        self._opened: Open | None = None
+        self._end: JsonObject | None = None
         self._foreign_version = False
-        self._open: Open | None = None
         self.used = False
 
     @property
@@ -125,26 +46,64 @@ class CarryReader:
 
     @property
     def plain(self) -> bool:
-        """Whether a carry may be read the short way: they are trusted, and no carry opened a part that is open."""
-        return not self._foreign_version and self._open is None
+        """Whether a carry may be read the short way: they are trusted, and no carry opened the part that is open."""
+        return not self._foreign_version and self.loose_end() is None
+
+    def loose_end(self, ahead: Sequence[Event] = ()) -> Event | None:
+        """What ends the open part where a carry opened it, and the one that ends it was lost on the way; else none.
+
+        ``ahead``: what rode ahead of the unit that shows it. A part that the format could have said is none of the
+        message before a unit says so: it broke off.
+        """
+        place = self._here()
+        for event in ahead:
+            place.follow(event, added=True)
+        if place.part is None or not place.added:
+            return None
+        return Handover() if self._codec.sayable(place.part) else Close()
 
     def ahead(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events that rode ahead of the unit: to be read, and told to the decoder, before the unit is decoded."""
         self._begin(carry)
         out: list[Event] = []
+        place = self._here()
         for held in _list(carry.get("before", []), "before"):
-            if not isinstance(held, dict):
-                raise CarryError("an entry of 'before' is no object")
-            out += self._events([], held)
+            if not isinstance(held, dict) or "end" in held or "before" in held:
+                raise CarryError("an entry of 'before' is no carry of events")
+            out += self._events([], held, place)
+        self._ahead = place
         return out
 
     def read(self, said: list[Event], carry: JsonObject) -> list[Event]:
         """The events meant by a unit that says ``said``. Raises :class:`CarryError`; then ``said`` stands."""
+        ahead, self._ahead, self._end = self._ahead, None, None
         self._begin(carry)
-        events = self._events(said, carry)
+        place = ahead if ahead is not None and "before" in carry else self._here()
+        events = self._events(said, carry, place)
         if "events" not in carry:
-            self.native(events)
+            for event in events:
+                place.follow(event)
+        if "end" in carry:
+            self._end = self._ending(carry["end"])
+        self._place = place
         return events
+
+    def end(self, said: list[Event]) -> list[Event]:
+        """The events meant by an end of the stream that no unit says, and that makes the events ``said``.
+
+        The member ``end`` of the last unit's carry speaks of them. Raises :class:`CarryError`; then ``said`` stands.
+        """
+        carry, self._end = self._end, None
+        return said if carry is None else self._events(said, carry, self._here())
+
+    def native(self, events: Sequence[Event]) -> None:
+        """To be told of what a unit without a carry says."""
+        self._end = None
+        for event in events:
+            self._place.follow(event)
+
+    def _here(self) -> Place:
+        return copy(self._place) if self._grammar is None else Place.of(self._grammar, self._opened)
 
     def _begin(self, carry: JsonObject) -> None:
         version = carry.get("v", VERSION)
@@ -155,153 +114,43 @@ class CarryReader:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
 
-    def _events(self, said: list[Event], carry: JsonObject) -> list[Event]:
+    def _ending(self, carry: Any) -> JsonObject:
+        if "finish" not in leaves_out(self._codec):
+            raise CarryError("the carry speaks of an end that a unit says")
+        if not isinstance(carry, dict) or carry.keys() & (RESERVED - {"events", "synthetic"}):
+            raise CarryError("the carry's 'end' is no carry of events")
+        return carry
+
+    def _events(self, said: list[Event], carry: JsonObject, place: Place) -> list[Event]:
         own = self._codec.name
+        made_up = "synthetic" in carry
         if "events" in carry:
+            script = Script(said, self._codec, place)
             try:
-                events = self._script(said, carry["events"])
+                events = script.apply(_list(carry["events"], "events"), made_up=made_up)
             except DecodeError as error:
                 raise CarryError(f"the carry holds a malformed event: {error.what}", expected=error.expected) from None
+            self._opened = script.opened or self._opened
         else:
             events = [with_residue(event, event.residue) for event in said]
         native = said[0].residue if said else None
+        found: list[Residue] = [{} for _ in events]
         if native and events:
-            events[0].residue = {**native, **(events[0].residue or {})}
+            found[0] = {**native, **(events[0].residue or {})}
+        first = found[0].get(own) if found else None
         for name, column in carry.items():
             if name not in RESERVED:
-                for event, residue in _column(name, column, events):
-                    event.residue = {**event.residue, name: residue} if event.residue else {name: residue}
-        if "synthetic" in carry:
+                _spread(name, column, found)
+        if said and found and found[0].get(own) is not first:
+            raise CarryError(f"the carry holds the residue of {own!r}, which the unit says itself")
+        if made_up:
             if carry["synthetic"] is not True or not events or not said:
                 raise CarryError("a mark 'synthetic' that marks nothing")
-            marked: Residue = dict(events[0].residue or {})
-            marked[own] = {**marked.get(own, {}), "synthetic": True}
-            events[0].residue = marked
+            found[0][own] = {**found[0].get(own, {}), "synthetic": True}
+        for event, residue in zip(events, found, strict=True):
+            if residue:
+                event.residue = {**event.residue, **residue} if event.residue else residue
         return events
-
-    def _script(self, said: list[Event], entries: Any) -> list[Event]:
-        cursor = _Cursor(said, self._codec)
-        out: list[Event] = []
-        for entry in _list(entries, "events"):
-            if type(entry) is int:
-                out.append(Append(cursor.take(entry)))
-            elif entry == "append":
-                state = cursor.append(None).state
-                cursor.stated = True
-                out.append(Append(cursor.take(None), state))
-            elif isinstance(entry, str):
-                out.append(bare(cursor.next(entry)))
-                self.native(out[-1:])
-            elif isinstance(entry, dict) and entry.get("as") == "append":
-                out.append(self._append(cursor, entry))
-            elif isinstance(entry, dict) and "as" in entry:
-                out.append(self._as(cursor.next(str(entry["as"])), entry))
-            elif isinstance(entry, dict):
-                out.append(self._unsaid(entry))
-            else:
-                raise CarryError("an entry of the carry's events is none of number, name and object")
-        cursor.finish(handed_over=any(type(event) is Handover for event in out))
-        if any(isinstance(entry, dict) and _spelled_out(entry) for entry in entries):
-            native = join([event.data for event in said if type(event) is Append])
-            grown = join([event.data for event in out if type(event) is Append])
-            if not self._codec.agrees(Append(native), Append(grown)):
-                raise CarryError("the carry holds other content than the unit")
-        return out
-
-    def _append(self, cursor: _Cursor, entry: JsonObject) -> Append:
-        length = entry.get("length")
-        if "length" in entry and type(length) is not int:
-            raise CarryError("a length in the carry is no integer")
-        said = cursor.append(0 if _spelled_out(entry) else length)
-        if _spelled_out(entry):
-            data = take_data({k: v for k, v in entry.items() if k in _DATA})
-            cursor.used = cursor.whole.size
-        else:
-            data = cursor.take(length)
-        state = said.state
-        if "state" in entry:
-            state = read_state(entry["state"])
-        elif "namespace" in entry:
-            if state is None or not isinstance(entry["namespace"], (str, type(None))):
-                raise CarryError("the carry names the issuer of a state that the unit does not hold")
-            state = State(entry["namespace"], state.values)
-        if said.state is not None and state is not None:
-            if not self._codec.agrees(said, replace(said, state=state)):
-                raise CarryError("the state in the carry is not that of the native content")
-            cursor.stated = True
-        return Append(data, state)
-
-    def _as(self, said: Event, entry: JsonObject) -> Event:
-        if "residue" in entry:
-            raise CarryError("an entry of the carry's events has a residue, which stands beside them")
-        changed = {k: v for k, v in entry.items() if k != "as"}
-        if isinstance(changed.get("usage"), dict):
-            changed["usage"] = {**members(said).get("usage", {}), **changed["usage"]}
-        meant = from_members(NAMES[type(said)], {**members(said), **changed})
-        if not self._codec.agrees(said, meant):
-            raise CarryError(f"the carry's {NAMES[type(said)]!r} is not what the unit says")
-        self.native([meant])
-        return meant
-
-    def _unsaid(self, entry: JsonObject) -> Event:
-        name = entry.get("event")
-        if not isinstance(name, str) or name not in EVENTS or "residue" in entry:
-            raise CarryError("an entry of the carry's events names no event")
-        event = from_members(name, {k: v for k, v in entry.items() if k != "event"})
-        if not self._may_add(event):
-            raise CarryError(f"a carry may not add an event {name!r} here")
-        if type(event) is Open:
-            self._open = event
-        elif type(event) in (Close, Handover):
-            self._open = None
-        return event
-
-    def _may_add(self, event: Event) -> bool:
-        rule = _MAY_ADD.get(type(event))
-        return rule is None or rule(self, event)
-
-    def native(self, events: Sequence[Event]) -> None:
-        """To be told of what a unit without a carry says: a handover ends what a carry opened."""
-        if self._open is not None and any(type(event) is Handover for event in events):
-            self._open = None
-
-
-def _add_start(reader: CarryReader, event: Event) -> bool:
-    return not reader._codec.sayable(event)
-
-
-def _add_append(reader: CarryReader, event: Event) -> bool:
-    if type(event) is Append and not event.data:
-        return True
-    part = reader._open
-    # a call that is cut off before it was said is carried, and is no part of the message
-    return part is not None and (part.kind == "tool_call" or not reader._codec.sayable(part))
-
-
-def _add_close(reader: CarryReader, event: Event) -> bool:
-    return reader._open is not None and not reader._codec.sayable(reader._open)
-
-
-def _never(reader: CarryReader, event: Event) -> bool:
-    return False
-
-
-_MAY_ADD: dict[type[Event], Callable[[CarryReader, Event], bool]] = {
-    Start: _add_start,
-    Handover: _add_start,
-    Append: _add_append,
-    Close: _add_close,
-    Finish: _never,
-    Failure: _never,
-}
-"""What a carry may add only under a condition; notes, annotations and openings go wherever the grammar allows."""
-
-
-_DATA = ("text", "bytes", "vector")
-
-
-def _spelled_out(entry: JsonObject) -> bool:
-    return entry.get("as") == "append" and any(key in entry for key in _DATA)
 
 
 def _list(value: Any, name: str) -> list[Any]:
@@ -310,15 +159,21 @@ def _list(value: Any, name: str) -> list[Any]:
     return value
 
 
-def _column(name: str, column: Any, events: list[Event]) -> list[tuple[Event, JsonObject]]:
-    if isinstance(column, dict):
-        column = [column]
-    if not isinstance(column, list) or len(column) > len(events):
-        raise CarryError(f"the carry's {name!r} belongs to no event of the unit")
-    out = []
-    for event, residue in zip(events, column, strict=False):
-        if residue is not None:
-            if not isinstance(residue, dict):
-                raise CarryError(f"the carry's {name!r} is no object")
-            out.append((event, residue))
-    return out
+def _spread(name: str, column: Any, found: list[Residue]) -> None:
+    """Put the residues of one codec, in order, where they belong; a number stands for so many events without one."""
+    at = 0
+    for residue in [column] if isinstance(column, dict) else _list(column, name):
+        if type(residue) is int and residue > 1:
+            at += residue
+        elif residue is not None and not isinstance(residue, dict):
+            raise CarryError(f"the carry's {name!r} is no object")
+        elif at < len(found):
+            if residue is not None:
+                if residue.get("synthetic"):
+                    raise CarryError(f"the carry holds what {name!r} made up")
+                found[at][name] = residue
+            at += 1
+        else:
+            at = len(found) + 1
+        if at > len(found):
+            raise CarryError(f"the carry's {name!r} belongs to no event of the unit")

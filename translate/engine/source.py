@@ -63,7 +63,7 @@ class Source:
         self._reader = shape.reader(options.limits, options.strict)
         self._opener = opener(options, self._fault)
         self._grammar = Grammar(codec.name)
-        self._carry = CarryReader(codec)
+        self._carry = CarryReader(codec, self._grammar)
         self._unit = -1
         self._tail: str | None = None
         self._silent: list[JsonObject] = []
@@ -198,7 +198,7 @@ class Source:
             carry = unit.pop("carry")
         if carry is not None and not (type(carry) is dict and self._trusts(carry, data, carries)):
             return False
-        if self._grammar.state is ENDED:
+        if self._grammar.state is ENDED or (self._carry.used and not self._options.strict):
             return False
         if carry is not None and not short.allows(carry, self._name):
             return False
@@ -216,6 +216,7 @@ class Source:
             and len(events) == 1
             and type(event.data) is grammar.grows
             and grammar.state is INSIDE
+            and event.state is None
             and (size := grammar.size + (len(event.data) or 1)) <= self._options.limits.part
         ):
             grammar.size = size
@@ -311,8 +312,24 @@ class Source:
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
         meant = self._apply(said, carry, [*ahead, *mended])
+        if self._carry.used and not self._options.strict:
+            mended = self._anchored(ahead, mended, meant)
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
+
+    def _anchored(self, ahead: list[Event], mended: list[Event], meant: Sequence[Event]) -> list[Event]:
+        """What comes ahead in lenient mode: also the end of a part that a carry opened, where that was lost."""
+        before = [*ahead, *mended]
+        end = self._carry.loose_end(before)
+        if end is None:
+            return mended
+        try:
+            self._grammar.allows([*before, *meant])
+        except CodecError:
+            self._options.repair("carry", "the end of a part that a carry opened was missing")
+            self._wire.go_on(None, [end])
+            return [*mended, end]
+        return mended
 
     def _read(
         self, unit: JsonObject, name: str | None, ahead: Sequence[Event]

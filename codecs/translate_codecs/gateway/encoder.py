@@ -84,7 +84,7 @@ class GatewayEncoder(GatewayDecoder, Encoder):
             value = {"type": word}
             self._state = BETWEEN
         elif kind is Open:
-            part: str = event.kind  # type: ignore[union-attr]
+            part: Any = event.kind  # type: ignore[union-attr]
             if part not in ("text", "thinking") or event.id is not None or event.mime_type is not None:  # type: ignore[union-attr]
                 return None
             word = f"{WORD[part]}Start"

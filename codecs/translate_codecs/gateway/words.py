@@ -190,7 +190,8 @@ def same_state(said: State | None, meant: State | None) -> bool:
 
 
 def same_finish(said: Finish, meant: Finish) -> bool:
-    """Whether two ends have the same words."""
+    """Whether two ends have the same words; a provider and a raw word that were read stand."""
     ours, theirs = usage_words(said, Model()), usage_words(meant, Model())
-    provider = meant.usage.provider is None or said.usage.provider is None or ours["provider"] == theirs["provider"]
-    return provider and {**ours, "provider": ""} == {**theirs, "provider": ""}
+    provider = said.usage.provider in (None, meant.usage.provider)
+    raw = said.reason.raw is None or said.reason == meant.reason
+    return provider and raw and {**ours, "provider": ""} == {**theirs, "provider": ""}

@@ -128,13 +128,19 @@ def read_stop(unit: JsonObject) -> Finish:
 
 
 def error_unit(event: Failure, *, at_home: bool) -> JsonObject:
-    """The error of a failure: as it was where it came from UniEvent, else as a relayed one."""
+    """The error of a failure: as it was where it came from UniEvent, else as a relayed one.
+
+    Details stand beside what the failure itself says, and never in its place.
+    """
+    details = {k: v for k, v in event.details.items() if k not in ("type", "message")}
     if at_home:
         kind: JsonObject = {} if event.kind is None else {"type": event.kind}
-        return {"error": {**kind, "message": event.message, **event.details}}
-    if event.kind == "ToolArgumentsError":
+        own = {**kind, "message": event.message, **details}
+        if event.code == read_error(own).code:
+            return {"error": own}
+    elif event.kind == "ToolArgumentsError":
         head = {"type": "ToolCallArgumentParseError", "message": event.message, "client": "translate-streams"}
-        return {"error": {**head, **event.details}}
+        return {"error": {**head, **details}}
     status: JsonObject = {} if event.code is None else {"status": event.code}
     return {"error": {"type": "UpstreamError", "message": event.message, **status}}
 

@@ -33,6 +33,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import join
 from translate.algebra.reading import member, optional, reason_word
+from translate.algebra.usage import latest
 from translate.codec import Pieces
 from translate.errors import DecodeError, GrammarError
 from translate.shapes.lines import Lines
@@ -179,7 +180,7 @@ class ToyEncoder(Encoder):
         if type(event) in (Close, Handover) and self._state in GROWS:
             return [Written({"close": "text" if self._state is TEXT else "thinking"}, events)]
         if type(event) is Finish:
-            return [Written(_end(event), events)]
+            return [Written(_end(Finish(latest(event.usage, self.usage), event.reason)), events)]
         if type(event) is Failure:
             return [Written(_fail(event), events)]
         if type(event) is Foreign and event.codec == NAME:
