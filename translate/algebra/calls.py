@@ -37,21 +37,22 @@ def is_whole(raw: str) -> bool:
 class Arguments:
     """The growing argument text of one call, and whether it is one whole JSON value.
 
-    Its pieces are looked at where that is asked, each once: time is linear in the text. A bare number or word is never
-    whole: it may go on.
+    Its pieces are looked at where that is asked, each once: time is linear in the text. A bare number or word may go on;
+    it is taken for whole where it is short and is one now.
     """
 
-    __slots__ = ("_looked", "_pieces", "_state", "_whole")
+    __slots__ = ("_looked", "_pieces", "_size", "_state", "_whole")
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
-        self._looked = 0
+        self._looked = self._size = 0
         self._state = _State(0, False, False, False, False)
         self._whole: bool | None = None
 
     def add(self, piece: str) -> None:
         """More of it."""
         self._pieces.append(piece)
+        self._size += len(piece)
         if self._whole and piece.strip(BLANK):
             self._whole = False
 
@@ -61,6 +62,8 @@ class Arguments:
             self._state = _scanned(self._state, self._pieces[i])
         self._looked = len(self._pieces)
         state = _scanned(self._state, more) if more else self._state
+        if state.stray and self._size + len(more) <= _BARE:
+            return _is_json("".join([*self._pieces, more]))
         if not state.ended or state.stray:
             return False
         if self._state.ended and self._whole is not None:
@@ -69,6 +72,10 @@ class Arguments:
         if self._state.ended:
             self._whole = found
         return found
+
+
+_BARE: Final = 32
+"""Characters of a bare number or word, at most."""
 
 
 class _State(NamedTuple):

@@ -51,11 +51,17 @@ class UnitSink:
         *,
         made_up: bool = False,
         later: Iterable[str] = (),
+        end: JsonObject | None = None,
     ) -> None:
-        """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``."""
+        """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``.
+
+        ``end``: what is to be carried of the end of the stream, if it follows.
+        """
         carry: JsonObject | None = None
         if self._weigh:
-            carry = compose(said, meant, self._name, made_up=made_up)
+            carry = compose(said, meant, self._name, made_up=made_up) if meant else {}
+            if end:
+                carry["end"] = end
             for event in meant:
                 if type(event) is Open:
                     self._unsayable = not self._codec.sayable(event)
@@ -85,6 +91,7 @@ class UnitSink:
         """A carry as it is written, if it is; what it makes good is noted, or refused."""
         if self._noting:
             self._note(carry, later)
+            self._note(carry.get("end", {}), later)
         if self._loss != "carry":
             return None
         if self._first:

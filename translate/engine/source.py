@@ -109,6 +109,9 @@ class Source:
     def _close(self, *, marked: bool) -> None:
         """The end of the stream where no unit said it."""
         events = self._wire.close(marked=marked)
+        if events and self._carry.used:
+            meant = self._carried(lambda said, _: self._carry.end(said), events, {})
+            events = events if meant is None else meant
         self._check(events)
         self._emit(events)
         if not self.ended:

@@ -17,8 +17,10 @@ from ..algebra.events import (
 )
 from ..algebra.failures import reported
 from ..algebra.json_form import same_event
+from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
+from ..carry.making import compose
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
@@ -157,7 +159,7 @@ class Writing:
             self.sink.ping()
             return
         if not made_up_by_another(event, self.codec.name):
-            for piece in self.encoder.ahead(event):
+            for piece in () if self._due else self.encoder.ahead(event):
                 self._put(piece)
             held.append(event)
             self._write(event)
@@ -197,8 +199,9 @@ class Writing:
         if piece.guess is not None:
             self._options.guess(*piece.guess)
         if unit is None:
-            self.sink.put(None, None, (), meant, later=piece.later)
-        elif self.codec.complete:
+            self._put_carry(piece)
+            return
+        if self.codec.complete:
             self.sink.native(unit, piece.name)
         else:
             said: Sequence[Event] | None = None
@@ -208,8 +211,29 @@ class Writing:
                 said = self._read(unit, piece)
                 if said is None:
                     return
-            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later)
+            self.encoder.go_on(unit, meant)
+            end = self._end(piece.ends)
+            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later, end=end)
+            return
         self.encoder.go_on(unit, meant)
+
+    def _put_carry(self, piece: Written) -> None:
+        """What has no words, but for what the codec said with units that came before."""
+        meant = [event for event in piece.meant if not was_said(event, self.codec.name)]
+        ends = meant[-1:] if meant and type(meant[-1]) is Finish and "finish" in self.codec.leaves_out else []
+        self.encoder.go_on(None, piece.meant[: len(piece.meant) - len(ends)])
+        end = self._end(ends)
+        if end or len(ends) < len(meant):
+            self.sink.put(None, None, (), meant[: len(meant) - len(ends)], later=piece.later, end=end)
+
+    def _end(self, ends: Sequence[Event]) -> JsonObject:
+        """What a carry has to say of the end that no unit says, and that means ``ends``."""
+        if not ends:
+            return {}
+        said = self.encoder.close(marked=True)
+        end = compose(said, ends, self.codec.name, made_up=not self.encoder.at_home(ends[0]))
+        self.encoder.go_on(None, ends)
+        return end
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
         """What a unit says that is about to be written; ``None`` where it must not be."""

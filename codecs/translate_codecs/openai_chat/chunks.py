@@ -41,7 +41,8 @@ class Chunk:
     """What a chunk holds. ``None``: no such member; ``""``: an empty piece."""
 
     thinking: str | None = None
-    field: str | None = None
+    member: str | None = None
+    """What thinking came in."""
     text: str | None = None
     refusal: str | None = None
     calls: list[CallPiece] = field(default_factory=list)
@@ -94,7 +95,7 @@ def _read_delta(delta: JsonObject, out: Chunk) -> None:
         out.text = optional(delta, "content", str, "a delta")
     for name in reversed(FIELDS):
         if (text := optional(delta, name, str, "a delta")) or (text is not None and not out.thinking):
-            out.thinking, out.field = text, name
+            out.thinking, out.member = text, name
     out.details = list(_objects(delta, "reasoning_details"))
     if out.thinking is None:
         texts = [entry.get(name) for entry in out.details for name in ("text", "summary")]

@@ -229,8 +229,8 @@ class Step:
         before = self.begun
         key = self._part("thinking")
         hint = None
-        if self.begun > before and chunk.field and not any(map(issuer, chunk.details)):
-            hint = State("", {FIELD: chunk.field})
+        if self.begun > before and chunk.member and not any(map(issuer, chunk.details)):
+            hint = State("", {FIELD: chunk.member})
         self._put(key, Append(chunk.thinking or "", hint))
 
     def _detail(self, entry: JsonObject) -> None:
