@@ -108,7 +108,7 @@ def test_nothing_is_read_after_an_array_that_ended_early() -> None:
         assert error[0] == "TruncatedStream"
 
 
-@pytest.mark.parametrize("now", [2**70, -(2**70), 1.5, float("nan"), -1])
+@pytest.mark.parametrize("now", [2**70, -(2**70), 1.5, -1])
 @pytest.mark.parametrize("size", [9999, 1, None])
 def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
     stream = [unievent(text) for text in "abcd"]
@@ -117,7 +117,7 @@ def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
     with without_hot_path():
         expected = b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode"))
     assert b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode")) == expected
-    assert expected.count(str(now).replace("nan", "NaN").encode()) == 4
+    assert expected.count(str(now).encode()) == 4
 
 
 def test_an_error_is_raised_again_by_fail() -> None:

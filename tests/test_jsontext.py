@@ -6,10 +6,8 @@ import json
 import math
 import subprocess
 import sys
-import time
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,49 +141,6 @@ def test_an_error_shows_what_is_there() -> None:
     with pytest.raises(DecodeError) as caught:
         jsontext.loads(b" " * 100 + b"\xff")
     assert caught.value.excerpt == " " * 40 + "\ufffd"
-
-
-# ---- nesting ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
-def test_the_limit_of_nesting(opening: bytes, closing: bytes) -> None:
-    for levels, limit in ((256, None), (3, 3), (1000, 1000), (1, 1)):
-        raw = opening * levels + b"1" + closing * levels
-        options = {} if limit is None else {"nesting": limit}
-        found, depth = jsontext.loads(raw, **options), 0
-        while found != 1:
-            found, depth = next(iter(found.values() if isinstance(found, dict) else found)), depth + 1
-        assert depth == levels
-        with pytest.raises(LimitExceeded, match="'nesting'") as caught:
-            jsontext.loads(opening + raw + closing, **options)
-        assert caught.value.maximum == (limit or 256)
-
-
-def test_nesting_is_refused_before_it_is_read() -> None:
-    with pytest.raises(LimitExceeded, match="'nesting'"):
-        jsontext.loads(b"[" * 1_000_000)
-
-
-def test_nesting_beyond_what_python_reads() -> None:
-    with pytest.raises(LimitExceeded, match="'nesting'"):
-        jsontext.loads(b"[" * 500_000 + b"]" * 500_000, nesting=10**6)
-
-
-def test_brackets_side_by_side_or_in_text_do_not_nest() -> None:
-    assert len(jsontext.loads(b"[" + b"[],{}," * 1000 + b"0]")) == 2001
-    assert jsontext.loads(orjson.dumps(["[" * 1000, '"' + "{" * 1000, "\\" + "[" * 1000])) is not None
-    jsontext.check_nesting(rb'["\"[[[","\\","[[["]', 1)
-
-
-@pytest.mark.parametrize(
-    "text", [b'"' + b"a" * 10**5, b'"' + b'\\"' * 10**5, b'"' + b"\\" * 99_999, b'"' + b'a\\"[' * 10**5]
-)
-def test_text_without_its_end_takes_linear_time(text: bytes) -> None:
-    began = time.perf_counter()
-    with pytest.raises(DecodeError):
-        jsontext.loads(b"[" * 200 + b"]" * 100 + b"[" * 100 + text)
-    assert time.perf_counter() - began < 5
 
 
 # ---- writing ----------------------------------------------------------------------------------

@@ -24,9 +24,9 @@ LONG = {
 """Files of code of more than 400 lines, and why."""
 
 NAMES = """
-    Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Finding Finish
-    Foreign GrammarError Handover LimitExceeded Limits LossError Model Open Options Ping Reason Report Sink Start
-    State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError Translator
+    Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Fault Finding Finish
+    Foreign GrammarError Handover LimitExceeded Limits LossError MisuseError Model Open Options Ping Reason Report Sink
+    Start State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError Translator
     TruncatedStream UnknownFormat UpstreamFailure Usage assemble check codec convert decode encode formats register
 """
 """The public interface: names may be added, and are taken away only with a new major version."""

@@ -23,6 +23,7 @@ from .algebra.events import (
 from .api import assemble, check, convert, decode, encode
 from .carry.losses import Finding, Report
 from .codec import Codec, Decoder, Encoder, Mended, Options, Said, Written
+from .engine.checker import Fault
 from .engine.trace import Trace
 from .engine.translator import Translator
 from .errors import (
@@ -32,6 +33,7 @@ from .errors import (
     GrammarError,
     LimitExceeded,
     LossError,
+    MisuseError,
     StreamStopped,
     StreamTimeout,
     ToolArgumentsError,
@@ -57,6 +59,7 @@ __all__ = [
     "Encoder",
     "Event",
     "Failure",
+    "Fault",
     "Finding",
     "Finish",
     "Foreign",
@@ -66,6 +69,7 @@ __all__ = [
     "Limits",
     "LossError",
     "Mended",
+    "MisuseError",
     "Model",
     "Open",
     "Options",

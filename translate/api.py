@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from . import jsontext
 from .algebra.events import Event, Failure, JsonObject
 from .algebra.failures import reported
-from .algebra.json_form import to_json
-from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
-from .codec import Options
-from .engine.source import Source
+from .carry.losses import ErrorPolicy, LossPolicy, Report
+from .engine.checker import Checker, Fault
+from .engine.options import ModelOption
 from .engine.streams import AsyncStream, Stream
 from .engine.trace import Trace
-from .engine.translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
-from .errors import TranslateError
+from .engine.translator import EventReader, EventWriter, Machine, Translator
 from .limits import Limits
 from .registry import codec as find_codec
-from .registry import resolve
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
@@ -98,9 +94,10 @@ def convert(
     ``report``   a fresh :class:`Report` that collects losses, guesses and repairs
     ``trace``    a fresh :class:`Trace` that collects which units each unit came from; it keeps the whole stream
 
-    Raises, while it is iterated and ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all
-    output that comes before it; an exception of ``stream`` itself as it is. With ``"encode"`` they are the output's
-    ``failure``. :class:`UnknownFormat` is raised at once. Closing the output closes ``stream``.
+    Raises at once: :class:`UnknownFormat`, and ``TypeError`` or ``ValueError`` for an option. While it is iterated and
+    ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all output that comes before it; an
+    exception of ``stream`` itself as it is, unless the terminal unit was said. With ``"encode"`` they are the output's
+    ``failure``. Closing the output closes ``stream``.
     """
     return _skin(stream, Translator(src, dst, **options))
 
@@ -131,18 +128,20 @@ def encode(
 
 
 @overload
-def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Finding]]: ...
+def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Fault]]: ...
 @overload
-def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Finding]: ...
+def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Fault]: ...
 def check(
     stream: Iterable[Any] | AsyncIterable[Any], format: str, *, limits: Limits | None = None
-) -> list[Finding] | Awaitable[list[Finding]]:
+) -> list[Fault] | Awaitable[list[Fault]]:
     """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
 
+    Each finding says whether readers tolerate it: what the model alone refuses, a missing last line end, blank line or
+    end marker, a carry without a unit that speaks of one.
     The check ends at the first unit that is wrong: with all the faults of its form by the model, then with what the
     decoder says of it and where it is. For an asynchronous stream, await the result.
     """
-    checker = _Checker(format, make_options(limits=limits))
+    checker = Checker(format, limits)
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
     # nothing is given out, so that the first step is the last
@@ -150,7 +149,7 @@ def check(
     return checker.findings
 
 
-async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Finding]:
+async def _acheck(stream: AsyncIterable[Any], checker: Checker) -> list[Fault]:
     await anext(AsyncStream[Any](stream, checker), None)
     return checker.findings
 
@@ -207,39 +206,3 @@ def _chunks(stream: Iterable[Any]) -> Iterable[Any]:
     if isinstance(stream, Iterable) and not isinstance(stream, Mapping):
         return stream
     raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
-
-
-class _Checker(Machine):
-    """Reads a stream strictly, and has every unit looked at by its model on the way."""
-
-    def __init__(self, format: str, options: Options) -> None:
-        found, shape = resolve(format)
-        self.findings: list[Finding] = []
-        self._model = found.models().get("unit")
-        self._source = Source(found, shape, format, options, lambda events: None, watch=self._look)
-        super().__init__(joined=False)
-
-    def _look(self, index: int, unit: JsonObject) -> None:
-        if self._model is None:
-            return
-        from pydantic import ValidationError
-
-        event = unit.get("event")
-        try:
-            # an event that is an object is looked at in its JSON form
-            self._model.model_validate(jsontext.to_strict(to_json(event)) if isinstance(event, Event) else unit)
-        except ValidationError as error:
-            for found in error.errors(include_url=False, include_input=False):
-                self.findings.append(Finding(index, ".".join(map(str, found["loc"])), found["msg"], content=True))
-
-    def _read(self, data: Any, out: list[Any]) -> None:
-        self._source.feed(data)
-
-    def _end(self, out: list[Any]) -> None:
-        self._source.close()
-
-    def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
-        if not isinstance(error, TranslateError):
-            return error
-        self.findings.append(Finding(error.unit, type(error).__name__, str(error), content=True))
-        return None

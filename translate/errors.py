@@ -15,9 +15,15 @@ def excerpt(value: object) -> str:
     else:
         try:
             text = value if isinstance(value, str) else repr(value)
-        except RecursionError:
-            text = f"{type(value).__name__}, deeply nested"
+        except (RecursionError, ValueError):
+            # nested too deeply, or an integer of too many digits
+            text = f"{type(value).__name__}, too large to show"
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
+
+
+def shown(value: object) -> str:
+    """A piece of input within a sentence: as Python writes it, and no longer than an excerpt."""
+    return excerpt(repr(value[:EXCERPT]) if isinstance(value, (str, bytes)) else value)
 
 
 class TranslateError(Exception):
@@ -105,7 +111,8 @@ class UpstreamFailure(TranslateError):
     """
 
     def __init__(self, code: int | None, message: str, kind: str | None, details: dict[str, Any]) -> None:
-        super().__init__(f"the stream reported a failure: {message}" + (f" (code {code})" if code is not None else ""))
+        status = f" (code {code})" if code is not None else ""
+        super().__init__(f"the stream reported a failure: {excerpt(message)}{status}")
         self.code = code
         self.message = message
         self.kind = kind
@@ -168,12 +175,18 @@ class LimitExceeded(TranslateError):
         self.maximum = maximum
 
 
+class MisuseError(TranslateError):
+    """A conversion was driven as it may not be: input after the end of input, or two steps at once."""
+
+    code = 500
+
+
 class UnknownFormat(TranslateError, LookupError):
     """No such format. ``known`` lists what exists."""
 
     def __init__(self, name: str, known: list[str], nearest: str | None) -> None:
         hint = f"; did you mean {nearest!r}?" if nearest else "."
-        super().__init__(f"no format named {name!r}{hint} Known formats: {', '.join(known) or 'none'}")
+        super().__init__(f"no format named {shown(name)}{hint} Known formats: {', '.join(known) or 'none'}")
         self.name = name
         self.known = known
 

@@ -10,8 +10,10 @@ Policy:
 3. A number beyond a double keeps its spelling (:class:`Beyond`).
 4. Writing is compact, without escapes but those that JSON demands, and U+0085, U+2028 and U+2029, which break the
    lines of some readers. ``orjson`` writes NaN as ``null`` without a word, so a value with a ``null`` in its text
-   is looked through. What it cannot write goes through the exact path.
-5. Nesting beyond the limit is refused before it is read.
+   is looked through unless its own members are as many. What it cannot write goes through the exact path.
+5. Nesting beyond the limit is refused before it is read, in text that is long enough to close what it opens; shorter
+   text is no JSON then, and is refused as that. Where the limit is raised, the interpreter's own limit of
+   recursion stands, under its own name.
 6. Strict text (the carry, ``events-jsonl``) holds no ``NaN``: a number that JSON has not is ``{"$number": "NaN"}``,
    and a member whose name begins with ``$`` gets one more ``$``.
 """
@@ -21,6 +23,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import Any
@@ -33,6 +36,7 @@ NESTING = 256
 _MANY = 8
 _DIGITS = bytes(ord("0") if byte in b"0123456789" else ord(" ") for byte in range(256))
 _LONG = b"0" * 19
+_SAMPLED = 1024
 # possessive, and an open end: text without its closing quote is scanned once
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -71,6 +75,9 @@ _EXACT = json.JSONDecoder(parse_float=_float, parse_int=_integer)
 
 def doubtful(raw: bytes) -> bool:
     """Whether ``orjson`` may have changed a number of ``raw`` without a word."""
+    if len(raw) > _SAMPLED and b"000" not in raw[::6].translate(_DIGITS):
+        # of so many digits, three would be among each sixth byte, side by side
+        return False
     # far cheaper than a search by pattern
     return _LONG in raw.translate(_DIGITS)
 
@@ -81,9 +88,10 @@ def loads(raw: bytes, nesting: int = NESTING) -> Any:
     Raises :class:`DecodeError` for bytes that are not UTF-8 or not JSON, and :class:`LimitExceeded` for more than
     ``nesting`` levels or an integer of more than 4,300 digits.
     """
-    if raw.count(b"[") + raw.count(b"{") > nesting:
+    if len(raw) > 2 * nesting and raw.count(b"[") + raw.count(b"{") > nesting:
         check_nesting(raw, nesting)
-    if not doubtful(raw):
+    # for a short unit the call alone would be a tenth of the work
+    if not (doubtful(raw) if len(raw) > _SAMPLED else _LONG in raw.translate(_DIGITS)):
         try:
             return orjson.loads(raw)
         except orjson.JSONDecodeError:
@@ -112,7 +120,12 @@ def loads_text(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise DecodeError(f"not JSON: {error.msg} at character {error.pos}", excerpt=excerpt(text)) from None
     except RecursionError:
-        raise LimitExceeded("nesting", NESTING) from None
+        raise too_deep() from None
+
+
+def too_deep() -> LimitExceeded:
+    """The error for a value that a raised limit lets in, but the interpreter's own limit of recursion does not."""
+    return LimitExceeded("recursion", sys.getrecursionlimit(), what="nested more deeply than this process recurses")
 
 
 def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
@@ -164,7 +177,9 @@ def _dumps(value: Any) -> bytes | None:
         out = orjson.dumps(value)
     except TypeError:
         return None
-    if b"null" in out and _has_unreal(value):
+    nulls = out.count(b"null")
+    # where each of them is a member's own null, none is left to stand for a number
+    if nulls and not (type(value) is dict and [*value.values()].count(None) == nulls) and _has_unreal(value):
         return None
     return out if out.isascii() else _escape_separators(out)
 
@@ -267,21 +282,20 @@ def _number(value: float) -> str:
 
 
 def _has_unreal(value: Any) -> bool:
-    stack: list[Any] = [value]
-    while stack:
-        top = stack.pop()
-        if type(top) is dict:
-            top = top.values()
-        elif type(top) is float:
-            top = (top,)
-        elif not isinstance(top, (list, tuple)):
-            continue
-        for item in top:
+    """Whether a number of ``value`` is none that JSON has."""
+    within: list[Any] = [(value,)]
+    for top in within:
+        for item in top if type(top) is list else top.values() if isinstance(top, dict) else top:
             cls = type(item)
-            if cls is dict or cls is list or cls is tuple:
-                stack.append(item)
-            elif cls is float and not math.isfinite(item):
-                return True
+            if cls is str or cls is int or item is None:
+                continue
+            if cls is dict or cls is list:
+                within.append(item)
+            elif cls is float:
+                if not math.isfinite(item):
+                    return True
+            elif isinstance(item, (dict, list, tuple)):
+                within.append(item)
     return False
 
 

@@ -69,6 +69,8 @@ class Calls(RuleBasedStateMachine):
         self.raised: Exception | None = None
         self.failed: Boom | None = None
         self.closed = False
+        self.shut = False
+        self.misused = False
         self.broken = False
 
     def call(self, what: Callable[[], list[Any]]) -> None:
@@ -97,6 +99,8 @@ class Calls(RuleBasedStateMachine):
     def feed(self, chunk: Any) -> None:
         if not self.machine.finished:
             self.fed.append(chunk)
+        # after close, input would vanish
+        self.misused = self.misused or (self.shut and self.machine.error is None)
         self.call(lambda: self.machine.feed(chunk))
 
     @property
@@ -151,6 +155,7 @@ class Calls(RuleBasedStateMachine):
     @rule()
     def close(self) -> None:
         self.closed = self.closed or not self.machine.finished
+        self.shut = True
         self.call(self.machine.close)
         assert self.machine.finished
 
@@ -176,6 +181,9 @@ class Calls(RuleBasedStateMachine):
                 out += other.fail(self.failed)
             elif self.closed:
                 out += other.close()
+            if self.misused:
+                other.close()
+                other.feed(b"")
         except Exception as raised:
             error = raised
         assert (b"".join(out) == b"".join(self.out)) if other.joined else repr(out) == repr(self.out)

@@ -9,7 +9,7 @@ import anyio.lowlevel
 import pytest
 
 from tests.sources import ERROR, FRAMES, AsyncSource, Boom, Source, acollect, collect
-from translate import DecodeError, TruncatedStream, UpstreamFailure, convert
+from translate import DecodeError, MisuseError, TruncatedStream, UpstreamFailure, convert
 
 pytestmark = pytest.mark.anyio
 
@@ -262,6 +262,10 @@ async def test_what_is_no_error_closes_and_goes_on(boom: type[BaseException]) ->
     with pytest.raises(boom):
         next(stream)
     assert set(source.log) == {"close"}
+    for _ in range(2):
+        with pytest.raises(TruncatedStream, match=f"broken off .{boom.__name__}., and its source closed"):
+            next(stream)
+    stream.close()
     assert list(stream) == []
 
 
@@ -305,3 +309,185 @@ async def test_an_asynchronous_source_that_cannot_be_closed() -> None:
     stream = convert(Open(), "gateway", "gateway")
     assert isinstance((await acollect(stream))[1], TruncatedStream)
     await stream.aclose()
+
+
+# ---- closing that fails -------------------------------------------------------------------------
+
+
+class Pair:
+    """An iterable and its iterator, which both fail to close."""
+
+    def __init__(self, *items: Any) -> None:
+        self.log: list[str] = []
+        self.items = Source(*items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return Half(self)
+
+    def close(self) -> None:
+        self.log.append("outer")
+        raise Boom("outer")
+
+
+class AsyncPair(Pair):
+    """The same, asynchronous."""
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return AsyncHalf(self)
+
+    async def aclose(self) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.close()
+
+    __iter__ = None  # type: ignore[assignment]
+
+
+class Half:
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+
+    def __iter__(self) -> Half:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self.pair.items)
+
+    def close(self) -> None:
+        self.pair.log.append("inner")
+        raise Boom("inner")
+
+
+class AsyncHalf(Half):
+    def __aiter__(self) -> AsyncHalf:
+        return self
+
+    async def __anext__(self) -> Any:
+        await anyio.lowlevel.checkpoint()
+        return self.pair.items._next(StopAsyncIteration)
+
+    async def aclose(self) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.close()
+
+    __iter__ = None  # type: ignore[assignment]
+
+
+INNER = "closing the source failed, too: Boom('inner')"
+OUTER = "closing the source failed, too: Boom('outer')"
+
+
+async def both(*items: Any) -> list[tuple[list[str], list[Any], BaseException | None]]:
+    """What a pair of such items logs, gives and raises, in both skins."""
+    pair, other = Pair(*items), AsyncPair(*items)
+    found = collect(convert(pair, "gateway", "gateway"))
+    return [(pair.log, *found), (other.log, *await acollect(convert(other, "gateway", "gateway")))]
+
+
+async def test_all_is_closed_though_closing_fails() -> None:
+    for log, out, error in await both(*FRAMES):
+        assert (log, out) == (["inner", "outer"], FRAMES)
+        assert str(error) == "inner"
+        assert error is not None
+        assert error.__notes__ == [OUTER]
+
+
+async def test_closing_that_fails_does_not_hide_the_streams_own_error() -> None:
+    for log, out, error in await both(*FRAMES[:2]):
+        assert (log, out) == (["inner", "outer"], FRAMES[:2])
+        assert isinstance(error, TruncatedStream)
+        assert error.__notes__ == [INNER]
+
+
+async def test_nor_one_that_is_kept_behind_output() -> None:
+    data = b"".join(convert(FRAMES[:2], "gateway", "gateway-sse", errors="encode")) + b"data: {\n\n"
+    pair = Pair(data)
+    out, error = collect(convert(pair, "gateway-sse", "gateway"))
+    assert len(out) == 2
+    assert isinstance(error, UpstreamFailure)
+    assert error.__notes__ == [INNER]
+    assert pair.log == ["inner", "outer"]
+
+
+# ---- one step at a time -------------------------------------------------------------------------
+
+
+def test_a_source_that_asks_its_own_output() -> None:
+    def source() -> Iterator[Any]:
+        yield FRAMES[0]
+        next(stream)
+        yield from FRAMES[1:]
+
+    stream = convert(source(), "gateway", "gateway")
+    assert next(stream) == FRAMES[0]
+    with pytest.raises(MisuseError, match="a step of the output within another"):
+        next(stream)
+    assert list(stream) == []
+
+
+async def test_an_asynchronous_source_that_asks_its_own_output() -> None:
+    async def source() -> AsyncIterator[Any]:
+        yield FRAMES[0]
+        await anext(stream)
+
+    stream = convert(source(), "gateway", "gateway")
+    assert await anext(stream) == FRAMES[0]
+    with pytest.raises(MisuseError):
+        await anext(stream)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+async def test_a_second_step_beside_the_first_takes_nothing_from_it(ends: bool) -> None:
+    asked, go = anyio.Event(), anyio.Event()
+
+    async def source() -> AsyncIterator[Any]:
+        for item in FRAMES[:-1]:
+            yield item
+        asked.set()
+        await go.wait()
+        yield FRAMES[-1]
+
+    stream = convert(source(), "gateway", "gateway")
+    found: list[Any] = [await anext(stream) for _ in FRAMES[:-1]]
+
+    async def first() -> None:
+        found.append(await anext(stream))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(first)
+        await asked.wait()
+        for _ in range(2):
+            with pytest.raises(MisuseError, match="one step at a time"):
+                await anext(stream)
+        if ends:
+            tasks.cancel_scope.cancel()
+        go.set()
+    if ends:
+        with pytest.raises(TruncatedStream):
+            await anext(stream)
+    else:
+        assert found == FRAMES
+        assert await acollect(stream) == ([], None)
+
+
+async def test_nothing_is_taken_from_a_step_that_closes_its_source() -> None:
+    closing, go = anyio.Event(), anyio.Event()
+
+    class Slow(AsyncSource):
+        async def aclose(self) -> None:
+            closing.set()
+            await go.wait()
+
+    stream = convert(Slow(*FRAMES[:-1], FRAMES[-1], Boom("after")), "gateway", "gateway")
+    found: list[Any] = [await anext(stream) for _ in FRAMES]
+    ended: list[bool] = []
+
+    async def last() -> None:
+        ended.append(await anext(stream, None) is None)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(last)
+        await closing.wait()
+        with pytest.raises(MisuseError):
+            await anext(stream)
+        go.set()
+    assert (found, ended) == (FRAMES, [True])

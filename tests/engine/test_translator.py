@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from translate import (
     Event,
     Failure,
     GrammarError,
+    LimitExceeded,
     LossError,
+    MisuseError,
     Options,
     Report,
     Sink,
@@ -24,6 +27,7 @@ from translate import (
     convert,
 )
 from translate.algebra.failures import failure_of
+from translate.engine.translator import EventReader, EventWriter
 from translate_codecs.events import Events, EventsEncoder
 
 SSE = list(convert(FRAMES, "gateway", "gateway-sse"))
@@ -48,12 +52,28 @@ def test_what_the_end_makes_sayable() -> None:
     assert made.close() == FRAMES[-1:]
 
 
-def test_after_close_nothing_is_read() -> None:
-    made = translator()
+@pytest.mark.parametrize("errors", ["raise", "encode"])
+def test_input_after_close_is_an_error(errors: str) -> None:
+    """It would vanish."""
+    made = translator(errors=errors)
     made.feed(b"".join(SSE))
     assert made.close() == []
-    assert made.feed(SSE[0]) == []
     assert made.close() == []
+    for chunk in (SSE[0], b"", None):
+        with pytest.raises(MisuseError, match="input after the end of input"):
+            made.close() if chunk is None else made.feed(chunk)
+
+
+def test_input_after_close_behind_an_error() -> None:
+    made = translator()
+    with pytest.raises(TruncatedStream):
+        made.close()
+    with pytest.raises(TruncatedStream):
+        made.feed(SSE[0])
+    encoding = translator(errors="encode")
+    assert encoding.close()[-1]["success"] is False
+    with pytest.raises(MisuseError):
+        encoding.feed(SSE[0])
 
 
 def test_an_error_without_output_is_raised_at_once_and_again() -> None:
@@ -123,6 +143,62 @@ def test_an_error_of_the_source() -> None:
     encoding.feed(SSE[0])
     assert encoding.fail(boom) == [{"success": False, "code": 502, "message": "the source failed: Boom"}]
     assert encoding.feed(SSE[1]) == []
+
+
+@pytest.mark.parametrize("errors", ["raise", "encode"])
+def test_an_error_of_the_source_after_the_terminal_unit_is_no_ones_concern(errors: str) -> None:
+    """A proxy whose upstream tears the connection down has said all there was."""
+    made = translator(errors=errors)
+    assert made.feed(b"".join(SSE)) == FRAMES
+    assert made.fail(Boom("x")) == []
+    assert (made.error, made.failure, made.finished) == (None, None, True)
+    assert made.close() == []
+
+
+def test_the_same_for_the_halves_of_a_translation() -> None:
+    reader = EventReader("gateway-sse")
+    events = reader.feed(b"".join(SSE))
+    assert reader.fail(Boom("x")) == []
+    writer = EventWriter("gateway")
+    assert [unit for event in events for unit in writer.feed(event)] == FRAMES
+    assert writer.fail(Boom("x")) == []
+    early = EventReader("gateway-sse")
+    with pytest.raises(Boom):
+        early.fail(Boom("x"))
+
+
+class Deep(EventsEncoder):
+    """An encoder that recurses."""
+
+    def handle(self, event: Event) -> None:
+        self.handle(event)
+
+
+def test_too_much_recursion_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Events, "encoder", Deep)
+    made = Translator("gateway", "events")
+    with pytest.raises(LimitExceeded, match="more deeply than this process recurses") as caught:
+        made.feed(FRAMES[0])
+    assert (caught.value.limit, caught.value.maximum) == ("recursion", sys.getrecursionlimit())
+    # that of the source is its own
+    own = RecursionError("mine")
+    with pytest.raises(RecursionError) as raised:
+        Translator("gateway", "events").fail(own)
+    assert raised.value is own
+
+
+def test_an_error_in_saying_an_error_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Faulty(EventsEncoder):
+        def handle(self, event: Event) -> None:
+            raise Boom("in the codec")
+
+    monkeypatch.setattr(Events, "encoder", Faulty)
+    made = Translator("gateway", "events", errors="encode")
+    for _ in range(2):
+        with pytest.raises(Boom, match="in the codec"):
+            made.feed(FRAMES[0])
+    with pytest.raises(Boom, match="in the codec"):
+        made.close()
 
 
 def tool(raw: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tests.hot_streams import without_hot_path
-from translate import Event, TranslateError, Translator, decode, encode, jsontext
+from translate import Event, MisuseError, TranslateError, Translator, decode, encode, jsontext
 from translate.algebra.json_form import to_json
 from translate.engine.translator import EventReader, Machine
 from translate.testing import at_home
@@ -87,13 +87,16 @@ def drive(
         error = raised
     check(time.process_time() - began < PATIENCE, "time is linear")
     check(machine.finished, "a machine is finished by an error, or its end")
-    for again in (partial(machine.feed, b""), machine.close):
+    for again in (machine.close, partial(machine.feed, b""), machine.close):
         more: list[Any] | Exception
         try:
             more = again()
         except Exception as raised:
             more = raised
-        check(more is error if error else more == [], "errors are sticky, and nothing follows the end", more)
+        late = more is machine.error and isinstance(more, MisuseError)
+        check(more is error if error else late or more == [], "errors are sticky, and nothing follows the end", more)
+    if error is None:
+        check(isinstance(machine.error, MisuseError), "input after the end is an error")
     output = [b"".join(out).decode("utf-8", "surrogatepass")] if machine.joined else [repr(unit) for unit in out]
     asked = clock.asked if clock is not None else 0
     return out, Told(output, _described(error), _described(machine.failure), asked)

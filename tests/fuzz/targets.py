@@ -21,7 +21,7 @@ from translate.carry.rules import CHANGES
 from translate.shapes.array import ArrayReader
 from translate.shapes.lines import LinesReader
 from translate.shapes.objects import ObjectsReader
-from translate.shapes.sse import SseReader
+from translate.shapes.sse import Sse
 
 from . import laws
 from .choices import Choices, chunks, cut, split
@@ -74,14 +74,14 @@ def decode(format: str, data: bytes) -> None:
 
 
 def _reader(shape: str, limits: Limits, strict: bool) -> Any:
-    done = b"[DONE]"
+    sse = Sse(b"[DONE]")
     if shape == "lines":
         return LinesReader(limits)
     if shape == "array":
         return ArrayReader(limits)
     if shape == "sse":
-        return SseReader(limits, strict, done)
-    return ObjectsReader(limits, lambda: SseReader(limits, strict, done))
+        return sse.reader(limits, strict)
+    return ObjectsReader(limits, lambda: sse.reader(limits, strict))
 
 
 SHAPES: Final = {"lines": "jsonl", "sse": "sse", "array": "array", "objects": "any"}

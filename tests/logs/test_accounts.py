@@ -12,7 +12,7 @@ import pytest
 from tests.logs import faults, packing, samples
 from tests.logs.samples import GOOD, SETTINGS, text
 from translate import GrammarError, registry
-from translate.engine.translator import make_options
+from translate.engine.options import make_options
 from translate.logs import Job, Layout, convert_logs
 from translate.logs.grouping import Group, Grouping, Row
 from translate.logs.layout import Counts, Unaccounted

@@ -16,7 +16,7 @@ from tests.logs import packing
 from tests.logs.packing import NOW, SSE, STREAMS, UNITS, there_and_home, unpacked, whole
 from tests.strategies import sources
 from translate import convert, jsontext, registry
-from translate.engine.translator import make_options
+from translate.engine.options import make_options
 from translate.errors import TranslateError
 from translate.logs import Layout, Settings, job, places
 from translate.logs.layout import Counts

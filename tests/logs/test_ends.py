@@ -86,3 +86,13 @@ def test_a_terminal_unit_of_any_size(pad: int) -> None:
     out, rejects, _ = convert(stream + b"what?\n\n" + stream + piece, "unievent-sse")
     assert rejects == [b"what?\n\n", piece]
     assert out == packing.whole(stream, "unievent-sse", "gateway-sse") * 2
+
+
+@pytest.mark.parametrize("src", [format for format in FORMATS if format.endswith("sse")])
+def test_a_bare_body_ends_a_broken_stream(src: str) -> None:
+    """A server that fails in the middle answers in JSON: what follows is another stream."""
+    stream = good(src)
+    broken = stream[: stream.index(b"\n\n") + 2] + b'{\n "error": {"code": 503}\n}\n\n'
+    out, rejects, counts = convert(stream + broken + stream, src)
+    assert (rejects, counts.converted) == ([broken], 2)
+    assert out == packing.whole(stream, src, target(src)) * 2

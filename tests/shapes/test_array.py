@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tests.feeding import Read, chunks_until_refused, limits, read, read_all_ways, singly
 from translate import Limits
 from translate.shapes import Frame
-from translate.shapes.array import ArrayReader
+from translate.shapes.array import Array, ArrayReader
 
 BOM = b"\xef\xbb\xbf"
 
 
-def reader(limit: int | None = None) -> ArrayReader:
-    return ArrayReader(Limits() if limit is None else limits(limit))
+def reader(limit: int | None = None, *, bare: bool = False) -> ArrayReader:
+    return Array(bare=bare).reader(Limits() if limit is None else limits(limit), True)
 
 
 def frames(data: bytes, **options: Any) -> Read:
@@ -59,12 +59,13 @@ def test_offsets_are_those_of_the_elements() -> None:
 
 @pytest.mark.parametrize("data", [b"[]", b" [ ] ", b"[\n]\n\n", BOM + b"[]"])
 def test_an_empty_array(data: bytes) -> None:
-    assert read(reader, [data]) == Read([], None, True)
+    assert frames(data) == Read([], None, True)
 
 
 def test_a_bom_is_dropped_and_counted() -> None:
-    assert read(reader, [BOM + b"[{}]"]) == Read([Frame(b"{}", 4)], None, True)
-    assert read(reader, [BOM, b"[{}]"]) == Read([Frame(b"{}", 4)], None, True)
+    assert frames(BOM + b"[{}]") == Read([Frame(b"{}", 4)], None, True)
+    assert frames(BOM + BOM + b"[]").error == ("DecodeError", "not a JSON array of units", 3)
+    assert frames(BOM[:2]).error == ("DecodeError", "not a JSON array of units", 0)
 
 
 def test_elements_that_are_no_objects_are_left_to_who_reads_them() -> None:
@@ -115,24 +116,29 @@ def test_what_is_no_array_of_units(data: bytes, offset: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "rest", "offset"),
+    ("data", "units", "offset"),
     [
-        (b"[", None, 1),
-        (b"[ ", None, 2),
-        (b"[{}", None, 3),
-        (b"[{},", None, 4),
-        (b'[{}, {"a', b'{"a', 5),
-        (b'[{}, {"a": "]', b'{"a": "]', 5),
-        (b"[{}, 1", b"1", 5),
-        (b'[{}, {"a":"\\', b'{"a":"\\', 5),
+        (b"[", 0, 1),
+        (b"[ ", 0, 2),
+        (b"[{}", 1, 3),
+        (b"[{},", 1, 4),
+        (b'[{}, {"a', 1, 5),
+        (b'[{}, {"a": "]', 1, 5),
+        (b"[{}, 1", 1, 5),
+        (b'[{}, {"a":"\\', 1, 5),
     ],
 )
-def test_a_missing_end(data: bytes, rest: bytes | None, offset: int) -> None:
+def test_a_missing_end_is_a_cut(data: bytes, units: int, offset: int) -> None:
     found = frames(data)
-    assert found.error is None
+    assert found.error == ("TruncatedStream", "the input ended within a JSON array", offset)
     assert not found.ended
-    assert found.frames[-1] == Frame(rest, offset, whole=False)
-    assert all(frame.whole for frame in found.frames[:-1])
+    assert [frame.data for frame in found.frames] == [b"{}"] * units
+
+
+def test_a_missing_end_where_it_may_be_missing() -> None:
+    for data, rest, offset in ((b"[{},", None, 4), (b'[{}, {"a', b'{"a', 5), (b"[", None, 1)):
+        found = read_all_ways(lambda: ArrayReader(Limits(), tolerant=True), data)
+        assert (found.error, found.ended, found.frames[-1]) == (None, False, Frame(rest, offset, whole=False))
 
 
 def test_brackets_that_do_not_match_are_left_to_who_reads_them() -> None:
@@ -199,3 +205,55 @@ def test_any_text_cut_anywhere(text: str, at: int, limit: int) -> None:
         # what is taken as an array is one, element by element
         joined = b",".join(frame.data for frame in whole.frames if isinstance(frame.data, bytes))
         assert b"[" + joined.translate(None, b" \n") + b"]" == data.translate(None, b" \n")
+
+
+# ---- one object in place of the array ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("around", [b"%s", b" \n%s \r\n", BOM + b"%s"])
+def test_a_body_that_is_one_object(around: bytes) -> None:
+    data = around % b'{"a":[1,{"b":"]}"}]}'
+    assert frames(data).error == ("DecodeError", "not a JSON array of units", data.index(b"{"))
+    found = frames(data, bare=True)
+    assert found == Read([Frame(b'{"a":[1,{"b":"]}"}]}', data.index(b"{"))], None, True)
+    assert frames(b'[{"a":1}]', bare=True) == frames(b'[{"a":1}]')
+
+
+@pytest.mark.parametrize("data", [b"{}{}", b"{},{}", b"{}]", b"{} x"])
+def test_nothing_follows_a_body_that_is_one_object(data: bytes) -> None:
+    found = frames(data, bare=True)
+    assert (found.frames, found.error and found.error[0]) == ([Frame(b"{}", 0)], "DecodeError")
+
+
+def test_a_body_that_is_one_object_may_be_cut_short() -> None:
+    assert frames(b'{"a":"}', bare=True).error == ("TruncatedStream", "the input ended within a JSON array", 0)
+
+
+# ---- writing ----------------------------------------------------------------------------------
+
+
+def test_the_writer() -> None:
+    writer, out = Array().writer(), list[bytes]()
+    writer.write({"a": "\u2028ü"}, "name", None, out)
+    writer.write(None, None, {"v": 1}, out)
+    writer.write({}, None, {"x": float("inf")}, out)
+    writer.ping(out)
+    assert writer.pending == []
+    writer.end(out)
+    assert out == [
+        '[{"a":"\\u2028ü"}'.encode(),
+        b',{"carry":{"v":1,"x":{"$number":"Infinity"},"before":[{}]}}',
+        b"]",
+    ]
+    assert [frame.data for frame in frames(b"".join(out)).frames] == [out[0][1:], out[1][1:]]
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_an_end_is_written_after_a_failure_too(failed: bool) -> None:
+    for units in ([], [{"a": 1}]):
+        writer, out = Array().writer(), list[bytes]()
+        for unit in units:
+            writer.write(unit, None, None, out)
+        assert not frames(b"".join(out)).ended
+        writer.end(out, failed=failed)
+        assert values(b"".join(out)) == units

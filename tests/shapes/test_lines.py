@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.feeding import Read, chunks_until_refused, limits, read, read_all_ways, singly
 from translate import Limits
-from translate.shapes import Frame, octets
-from translate.shapes.lines import Lines, LinesReader, StrictLines
+from translate.shapes import Frame, Octets
+from translate.shapes.lines import Lines, LinesReader, StrictLines, framing
 
 BOM = b"\xef\xbb\xbf"
 
@@ -110,7 +110,12 @@ def test_chunks_are_bytes_or_text(chunk: Any) -> None:
 
 
 def test_text_is_taken_as_utf8_lone_surrogates_and_all() -> None:
-    assert octets("ü\ud83d") == b"\xc3\xbc\xed\xa0\xbd"
+    assert Octets()("ü\udc00") == b"\xc3\xbc\xed\xb0\x80"
+    assert Octets()("\ud83dü") == b"\xed\xa0\xbd\xc3\xbc"
+
+
+def test_a_unit_with_nothing_in_it_may_have_a_carry() -> None:
+    assert framing(b"{}", None, b"{}") == b'{"carry":{}}\n'
 
 
 @pytest.mark.parametrize("chunk", [None, 1, {"a": 1}, [b"{}"]])

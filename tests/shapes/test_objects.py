@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.feeding import Read, chunks_until_refused, limits, read, read_all_ways, singly
 from translate import Append, DecodeError, GrammarError, Limits, Report, TruncatedStream, convert
 from translate.shapes import Frame
+from translate.shapes.array import Array
 from translate.shapes.objects import Objects, ObjectsReader
 
 BOM = b"\xef\xbb\xbf"
@@ -186,6 +187,16 @@ def test_a_missing_end_of_an_array_is_reported() -> None:
         ]
     with pytest.raises(TruncatedStream):
         list(convert([data[:-2]], "unievent", "events"))
+
+
+def test_a_missing_end_of_an_array_where_it_is_demanded() -> None:
+    shape = Objects(array=Array())
+    for data in (b"[{}", b"[{},", b'[{},{"a'):
+        assert read_all_ways(lambda: shape.reader(Limits(), True), data).error == (
+            "TruncatedStream",
+            "the input ended within a JSON array",
+            len(data) if not data.endswith(b"a") else 4,
+        )
 
 
 def test_a_unit_after_the_end_of_an_array() -> None:

@@ -29,7 +29,7 @@ def array(limit: int = 100) -> ArrayReader:
 
 
 def sse(limit: int = 100) -> SseReader:
-    return SseReader(Limits(unit=limit), True, None)
+    return Sse().reader(Limits(unit=limit), True)
 
 
 def objects(limit: int = 100) -> ObjectsReader:

@@ -13,14 +13,17 @@ from tests.feeding import Read, chunks_until_refused, limits, read, read_all_way
 from translate import Limits
 from translate.shapes import Cursor, Frame
 from translate.shapes import sse as sse_shape
-from translate.shapes.sse import LineBuffer, Sse, SseReader
+from translate.shapes.lines import LineBuffer
+from translate.shapes.sse import Sse, SseReader
 
 BOM = b"\xef\xbb\xbf"
 DONE = b"[DONE]"
 
 
-def reader(limit: int | None = None, *, strict: bool = True, done: bytes | None = DONE) -> SseReader:
-    return Sse(done).reader(Limits() if limit is None else limits(limit), strict)
+def reader(
+    limit: int | None = None, *, strict: bool = True, done: bytes | None = DONE, **options: Any
+) -> SseReader:
+    return Sse(done, **options).reader(Limits() if limit is None else limits(limit), strict)
 
 
 def frames(data: bytes, **options: Any) -> Read:
@@ -200,8 +203,8 @@ def test_an_unterminated_comment() -> None:
 
 
 def test_done_ends_and_is_no_unit() -> None:
-    for data in (b"data: a\n\ndata: [DONE]\n\n", b"data: a\n\ndata:[DONE]\r\r", b"data: a\n\ndata: [DONE]"):
-        assert frames(data) == Read([Frame(b"a", 0)], None, True)
+    for end in (b" [DONE]\n\n", b"[DONE]\r\r", b" [DONE]", b" [DONE] \t\n\n", b" [DONE]\ndata:\n\n"):
+        assert frames(b"data: a\n\ndata:" + end) == Read([Frame(b"a", 0)], None, True)
 
 
 def test_done_with_a_comment_and_comments_after_it() -> None:
@@ -209,7 +212,7 @@ def test_done_with_a_comment_and_comments_after_it() -> None:
     assert frames(data) == Read([Frame(None, 0, None, (), 1)], None, True)
 
 
-@pytest.mark.parametrize("text", [b" [DONE]", b"[DONE] ", b"[done]", b'"[DONE]"', b"[DO"])
+@pytest.mark.parametrize("text", [b" [DONE]", b"[DONE] x", b"[DONE]\x0b", b"[done]", b'"[DONE]"', b"[DO"])
 def test_what_is_not_quite_done_is_data(text: bytes) -> None:
     assert frames(b"data: " + text + b"\n\n") == Read([Frame(text, 0)])
 

@@ -12,7 +12,6 @@ from translate.shapes.sse import Sse
 DONE = b"[DONE]"
 
 
-
 def test_the_writer() -> None:
     writer, out = Sse(DONE).writer(), list[bytes]()
     writer.write({"a": "\x85\u2028ü"}, None, None, out)
@@ -30,14 +29,17 @@ def test_the_writer() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\rb", "a\ud800"])
+ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+@pytest.mark.parametrize("name", ["", " a", *(f"a{end}b" for end in ENDS), "a\ud800", "\u2028" + "a" * 100])
 def test_a_name_that_would_not_come_back_is_left_out(name: str) -> None:
     out: list[bytes] = []
     Sse().writer().write({}, name, None, out)
     assert out == [b"data: {}\n\n"]
 
 
-@pytest.mark.parametrize("name", ["a", "a b ", "é\u2028", ":"])
+@pytest.mark.parametrize("name", ["a", "a b ", "é\x1b\x1f", ":", "a" * 100])
 def test_a_name_comes_back(name: str) -> None:
     out: list[bytes] = []
     Sse().writer().write({}, name, None, out)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypedDict
 
 from ..carry.losses import LossPolicy
-from ..engine.translator import ModelOption
+from ..engine.options import ModelOption
 from ..limits import Limits
 
 Sink: TypeAlias = Callable[[bytes], Awaitable[None]]

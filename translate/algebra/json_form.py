@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from .. import jsontext
-from ..errors import DecodeError
+from ..errors import DecodeError, shown
 from ..jsontext import Beyond
 from .events import (
     EVENTS,
@@ -94,7 +94,7 @@ def from_json(value: Any) -> Event:
         raise DecodeError(f"an event is an object, not {_name(value)}", expected="an object")
     name = value.get("event")
     if not isinstance(name, str) or name not in EVENTS:
-        raise DecodeError(f"no event is named {name!r}", expected="one of " + ", ".join(EVENTS))
+        raise DecodeError(f"no event is named {shown(name)}", expected="one of " + ", ".join(EVENTS))
     return from_members(name, {k: v for k, v in value.items() if k != "event"})
 
 
@@ -103,7 +103,7 @@ def from_members(name: str, given: JsonObject) -> Event:
     known = MEMBERS[name]
     for key in given:
         if key not in known:
-            raise DecodeError(f"an event {name!r} has no member {key!r}", expected=", ".join(sorted(known)))
+            raise DecodeError(f"an event {name!r} has no member {shown(key)}", expected=", ".join(sorted(known)))
     given = {k: v for k, v in given.items() if v is not None or (name == "annotate" and k == "data")}
     residue = given.pop("residue", None)
     if residue is not None and not (isinstance(residue, dict) and all(isinstance(v, dict) for v in residue.values())):
@@ -252,7 +252,7 @@ def _wrong(event: str, key: str, expected: str, value: Any = None) -> DecodeErro
 
 
 def _name(value: Any) -> str:
-    return {dict: "an object", list: "a list", str: "text", type(None): "null"}.get(type(value), repr(value)[:40])
+    return {dict: "an object", list: "a list", str: "text", type(None): "null"}.get(type(value), shown(value))
 
 
 def same_event(a: Event, b: Event) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ..algebra.events import JsonObject
+from ..errors import excerpt, shown
 from .making import RESERVED
 
 LossPolicy: TypeAlias = Literal["carry", "drop", "raise"]
@@ -82,7 +83,7 @@ def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[s
         elif isinstance(entry, dict):
             out += _changes(entry, target, frozenset(later))
     out += [
-        (f"{name} residue", f"{target} has no place for what only {name} says of the unit", False)
+        (f"{excerpt(name)} residue", f"{target} has no place for what only {excerpt(name)} says of the unit", False)
         for name in carry
         if name not in RESERVED
     ]
@@ -92,7 +93,7 @@ def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[s
 def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[str]) -> Loss:
     name = entry["event"]
     if name == "open":
-        return entry["kind"], f"{target} has no native form of this part of kind {entry['kind']!r}", unsayable
+        return entry["kind"], f"{target} has no native form of this part of kind {shown(entry['kind'])}", unsayable
     content = name == "annotate" or (name == "append" and (unsayable or ("state" in entry and "state" not in later)))
     return name, f"{target} has no native form of this {name!r}", content
 

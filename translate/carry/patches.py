@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import jsontext
+from ..errors import shown
 
 Patch = list[list[Any]]
 _ABSENT = object()
@@ -79,9 +80,9 @@ def _check_step(node: Any, path: list[Any], at: int, value: list[Any]) -> None:
     key, last = path[at], at == len(path) - 1
     if type(node) is dict and type(key) is str:
         if key not in node and not (last and value):
-            raise PatchError(f"no member {key!r} to remove" if last else f"no member {key!r}")
+            raise PatchError(f"no member {shown(key)} to remove" if last else f"no member {shown(key)}")
     elif not (type(node) is list and type(key) is int and 0 <= key < len(node) and (value or not last)):
-        raise PatchError(f"nothing at {path[: at + 1]!r}")
+        raise PatchError(f"nothing at {shown(path[: at + 1])}")
 
 
 def _fits(value: Any, nesting: int) -> bool:

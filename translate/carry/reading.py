@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.events import Close, Event, Handover, JsonObject, Open, Residue, with_residue
 from ..algebra.grammar import Grammar
-from ..errors import CarryError, DecodeError
+from ..errors import CarryError, DecodeError, shown
 from .making import RESERVED, VERSION
 from .rules import Place, leaves_out
 from .scripts import Script
@@ -109,7 +109,7 @@ class CarryReader:
         version = carry.get("v", VERSION)
         if version != VERSION or isinstance(version, bool):
             self._foreign_version = True
-            raise CarryError(f"the carry is of version {str(version)[:20]}", expected=f"version {VERSION}")
+            raise CarryError(f"the carry is of version {shown(version)}", expected=f"version {VERSION}")
         if self._foreign_version:
             raise CarryError("the carries of this stream are of another version", expected=f"version {VERSION}")
         self.used = True
@@ -155,7 +155,7 @@ class CarryReader:
 
 def _list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise CarryError(f"the carry's {name!r} is no list")
+        raise CarryError(f"the carry's {shown(name)} is no list")
     return value
 
 
@@ -166,14 +166,14 @@ def _spread(name: str, column: Any, found: list[Residue]) -> None:
         if type(residue) is int and residue > 1:
             at += residue
         elif residue is not None and not isinstance(residue, dict):
-            raise CarryError(f"the carry's {name!r} is no object")
+            raise CarryError(f"the carry's {shown(name)} is no object")
         elif at < len(found):
             if residue is not None:
                 if residue.get("synthetic"):
-                    raise CarryError(f"the carry holds what {name!r} made up")
+                    raise CarryError(f"the carry holds what {shown(name)} made up")
                 found[at][name] = residue
             at += 1
         else:
             at = len(found) + 1
         if at > len(found):
-            raise CarryError(f"the carry's {name!r} belongs to no event of the unit")
+            raise CarryError(f"the carry's {shown(name)} belongs to no event of the unit")

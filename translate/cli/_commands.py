@@ -90,7 +90,8 @@ def check(args: Namespace) -> Status:
         for finding in findings:
             where = "stream" if finding.unit is None else f"unit {finding.unit}"
             about = f"{finding.field}: " if finding.field else ""
-            print_lines(target, one_line(f"{where}: {about}{finding.reason}"))
+            tolerated = " (readers tolerate it)" if finding.tolerated else ""
+            print_lines(target, one_line(f"{where}: {about}{finding.reason}{tolerated}"))
     return Status.FAILED if findings else Status.FINE
 
 

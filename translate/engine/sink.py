@@ -140,6 +140,6 @@ class UnitSink:
         """A keep-alive."""
         self._writer.ping(self.out)
 
-    def end(self) -> None:
-        """After the terminal unit."""
-        self._writer.end(self.out)
+    def end(self, *, failed: bool) -> None:
+        """After the terminal unit; ``failed``: it says a failure."""
+        self._writer.end(self.out, failed=failed)

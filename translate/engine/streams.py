@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import anyio
 
+from ..errors import MisuseError, TruncatedStream, shown
 from .translator import Machine
 
 T = TypeVar("T")
@@ -22,6 +23,8 @@ class _Output(Generic[T]):
         self._ready: deque[T] = deque()
         self._to_close: list[Any] = [source]
         self._done = False
+        self._busy = False
+        self._cut: TruncatedStream | None = None
 
     @property
     def failure(self) -> Exception | None:
@@ -34,9 +37,31 @@ class _Output(Generic[T]):
         else:
             self._ready.extend(out)
 
-    def _drop(self) -> None:
+    def _begin(self) -> None:
+        """A step begins, and is the only one."""
+        if self._busy:
+            raise MisuseError("a step of the output within another, or beside it", expected="one step at a time")
+        self._busy = True
+
+    def _give(self, end: type[Exception]) -> T:
+        """What comes next of an output that may be done, or its end."""
+        if self._ready:
+            return self._ready.popleft()
+        if self._cut is not None:
+            raise self._cut
+        error, self._machine.error = self._machine.error, None
+        raise error if error is not None else end
+
+    def _drop(self, broke: BaseException | None = None) -> None:
+        """Give out nothing more; ``broke``: what broke a step off."""
         self._done = True
         self._ready.clear()
+        self._machine.error = None
+        self._cut = None
+        if broke is not None and not isinstance(broke, Exception):
+            # what comes next must not look like the end of a whole stream
+            how = type(broke).__name__
+            self._cut = TruncatedStream(f"a step of the output was broken off ({how}), and its source closed")
 
     def _opened(self, chunks: Any) -> None:
         if chunks is not self._to_close[0]:
@@ -47,11 +72,24 @@ class _Output(Generic[T]):
         parts, self._to_close = self._to_close, []
         return parts
 
-    def _raise_kept(self) -> None:
-        """Raise, once, the error that was met after the output that has been given out."""
-        error, self._machine.error = self._machine.error, None
-        if error is not None:
-            raise error
+    def _keep(self, fault: Exception) -> None:
+        """An error of closing: it comes after the output that is ready, and behind the stream's own error."""
+        if self._machine.error is None:
+            self._machine.error = fault
+        else:
+            _beside(self._machine.error, fault)
+
+
+def _beside(error: BaseException, fault: BaseException) -> None:
+    error.add_note(f"closing the source failed, too: {shown(fault)}")
+
+
+def _first(faults: list[BaseException]) -> None:
+    """Raise the first of what went wrong, which tells of the others."""
+    if faults:
+        for other in faults[1:]:
+            _beside(faults[0], other)
+        raise faults[0]
 
 
 class Stream(_Output[T]):
@@ -59,6 +97,10 @@ class Stream(_Output[T]):
 
     Input is pulled only when output is asked for and none is ready. The source is closed as soon as it is not needed:
     when the output ends, fails or is closed, also before the first unit.
+
+    One step is taken at a time: a second one, of a source that asks its own output or of another thread, raises
+    :class:`MisuseError`, and the first goes on. After a step that was broken off (``KeyboardInterrupt``), each next one
+    raises :class:`TruncatedStream`, until the output is closed.
     """
 
     def __init__(self, source: Iterable[Any], machine: Machine) -> None:
@@ -70,24 +112,32 @@ class Stream(_Output[T]):
         return self
 
     def __next__(self) -> T:
-        while not self._ready:
-            if self._done:
-                self._raise_kept()
-                raise StopIteration
+        if self._ready and not self._busy:
+            return self._ready.popleft()
+        self._begin()
+        try:
+            while not (self._ready or self._done):
+                self._step()
+        finally:
+            self._busy = False
+        return self._give(StopIteration)
+
+    def _step(self) -> None:
+        try:
+            self._add(self._pull())
+        except BaseException as error:
+            self._drop(error)
             try:
-                self._add(self._pull())
-            except BaseException:
-                self._machine.error = None
-                self.close()
-                raise
-            if self._machine.finished:
-                self._done = True
-                try:
-                    self._close_source()
-                except Exception as error:
-                    # what is ready comes first
-                    self._machine.error = self._machine.error or error
-        return self._ready.popleft()
+                self._close_source()
+            except Exception as fault:
+                _beside(error, fault)
+            raise
+        if self._machine.finished:
+            self._done = True
+            try:
+                self._close_source()
+            except Exception as fault:
+                self._keep(fault)
 
     def _pull(self) -> list[Any]:
         try:
@@ -104,14 +154,18 @@ class Stream(_Output[T]):
     def close(self) -> None:
         """End now: nothing more is given out, and the source is closed."""
         self._drop()
-        self._machine.error = None
         self._close_source()
 
     def _close_source(self) -> None:
+        faults: list[BaseException] = []
         for part in self._parts():
-            close = getattr(part, "close", None)
-            if close is not None:
-                close()
+            try:
+                close = getattr(part, "close", None)
+                if close is not None:
+                    close()
+            except BaseException as fault:
+                faults.append(fault)
+        _first(faults)
 
     def __enter__(self) -> Stream[T]:
         return self
@@ -123,7 +177,8 @@ class Stream(_Output[T]):
 class AsyncStream(_Output[T]):
     """The output of an asynchronous conversion: as :class:`Stream`, with :meth:`aclose`.
 
-    On cancellation the source is closed, under a shield, before the cancellation goes on.
+    On cancellation the source is closed, under a shield, before the cancellation goes on; what comes next is
+    :class:`TruncatedStream`. A step that takes too long is therefore waited for in a task of its own, not cancelled.
     """
 
     def __init__(self, source: AsyncIterable[Any], machine: Machine) -> None:
@@ -135,23 +190,32 @@ class AsyncStream(_Output[T]):
         return self
 
     async def __anext__(self) -> T:
-        while not self._ready:
-            if self._done:
-                self._raise_kept()
-                raise StopAsyncIteration
+        if self._ready and not self._busy:
+            return self._ready.popleft()
+        self._begin()
+        try:
+            while not (self._ready or self._done):
+                await self._step()
+        finally:
+            self._busy = False
+        return self._give(StopAsyncIteration)
+
+    async def _step(self) -> None:
+        try:
+            self._add(await self._pull())
+        except BaseException as error:
+            self._drop(error)
             try:
-                self._add(await self._pull())
-            except BaseException:
-                self._machine.error = None
-                await self.aclose()
-                raise
-            if self._machine.finished:
-                self._done = True
-                try:
-                    await self._close_source()
-                except Exception as error:
-                    self._machine.error = self._machine.error or error
-        return self._ready.popleft()
+                await self._close_source()
+            except Exception as fault:
+                _beside(error, fault)
+            raise
+        if self._machine.finished:
+            self._done = True
+            try:
+                await self._close_source()
+            except Exception as fault:
+                self._keep(fault)
 
     async def _pull(self) -> list[Any]:
         try:
@@ -168,15 +232,19 @@ class AsyncStream(_Output[T]):
     async def aclose(self) -> None:
         """End now: nothing more is given out, and the source is closed."""
         self._drop()
-        self._machine.error = None
         await self._close_source()
 
     async def _close_source(self) -> None:
+        faults: list[BaseException] = []
         with anyio.CancelScope(shield=True):
             for part in self._parts():
-                close = getattr(part, "aclose", None)
-                if close is not None:
-                    await close()
+                try:
+                    close = getattr(part, "aclose", None)
+                    if close is not None:
+                        await close()
+                except BaseException as fault:
+                    faults.append(fault)
+        _first(faults)
 
     async def __aenter__(self) -> AsyncStream[T]:
         return self

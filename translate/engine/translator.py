@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..algebra.events import PART_KINDS, Event, Model, Ping
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report
-from ..codec import Options
-from ..errors import TranslateError, TruncatedStream, UpstreamFailure
+from ..errors import MisuseError, TranslateError, TruncatedStream, UpstreamFailure
+from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
+from .options import ModelOption, make_options, one_of
 from .runs import Run
 from .source import Source
 from .trace import Trace, Tracer
 from .writing import Writing
-
-ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
-"""Who answers: a :class:`Model`, a mapping of its fields, or its name."""
-
-
-def now() -> int:
-    """The default clock: milliseconds of Unix time."""
-    return time.time_ns() // 1_000_000
-
-
-def as_model(model: ModelOption | None) -> Model:
-    """The ``model`` option as a :class:`Model`: one, a mapping of its fields, or just its name."""
-    if model is None:
-        return Model()
-    if isinstance(model, str):
-        return Model(name=model)
-    return model if isinstance(model, Model) else Model(**model)
-
-
-def make_options(
-    model: ModelOption | None = None,
-    clock: Callable[[], int] | None = None,
-    strict: bool = True,
-    limits: Limits | None = None,
-    report: Report | None = None,
-) -> Options:
-    """The options of one conversion as codecs see them."""
-    return Options(as_model(model), clock or now, strict, limits or Limits(), report)
 
 
 class Machine(ABC):
@@ -67,6 +39,13 @@ class Machine(ABC):
         self.failure: Exception | None = None
         """What the failure unit that ends the output stands for, under ``errors="encode"``."""
 
+        self._closed = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit was said."""
+        return False
+
     @abstractmethod
     def _read(self, data: Any, out: list[Any]) -> None:
         """Take one chunk; ``out`` gets the output, also where this raises."""
@@ -80,42 +59,50 @@ class Machine(ABC):
         return error
 
     def feed(self, data: Any) -> list[Any]:
-        """Read one chunk: bytes or text for byte formats, one unit for object formats."""
-        if self.error is not None:
-            raise self.error
-        out: list[Any] = []
-        if not self.finished:
-            try:
-                self._read(data, out)
-            except Exception as error:
-                self._stop(error, out)
-        return out
+        """Read one chunk: bytes or text for byte formats, one unit for object formats.
+
+        Raises :class:`MisuseError` after :meth:`close`. What follows an error that the output said is not read.
+        """
+        if self._closed and self.error is None:
+            self.error = MisuseError("input after the end of input", expected="nothing after close()")
+        return self._step(lambda out: self._read(data, out))
 
     def close(self) -> list[Any]:
         """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
-        if self.error is not None:
-            raise self.error
-        out: list[Any] = []
-        if not self.finished:
-            self.finished = True
-            try:
-                self._end(out)
-            except Exception as error:
-                self._stop(error, out)
-        return out
+        self._closed = True
+        return self._step(self._end, last=True)
 
     def fail(self, error: Exception) -> list[Any]:
-        """The source itself raised ``error``; after the end of the output, that is no one's concern."""
+        """The source itself raised ``error``; once the terminal unit was said, that is no one's concern."""
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished and not self.ended:
+            self._stop(error, out)
+        self.finished = True
+        return out
+
+    def _step(self, step: Callable[[list[Any]], None], *, last: bool = False) -> list[Any]:
         if self.error is not None:
             raise self.error
         out: list[Any] = []
         if not self.finished:
-            self._stop(error, out)
+            self.finished = last
+            try:
+                step(out)
+            except RecursionError:
+                self._stop(too_deep(), out)
+            except Exception as error:
+                self._stop(error, out)
         return out
 
     def _stop(self, error: Exception, out: list[Any]) -> None:
         self.finished = True
-        self.error = self._meet(error, out)
+        try:
+            self.error = self._meet(error, out)
+        except Exception as raised:
+            # what says errors failed itself
+            self.error = raised
         if self.error is not None and not out:
             if isinstance(self.error, TranslateError):
                 raise self.error from None
@@ -150,8 +137,8 @@ class Translator(Machine):
         trace: Trace | None = None,
     ) -> None:
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
-        _one_of("loss", loss, "carry", "drop", "raise")
-        _one_of("errors", errors, "raise", "encode")
+        one_of("loss", loss, "carry", "drop", "raise")
+        one_of("errors", errors, "raise", "encode")
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None
@@ -252,6 +239,11 @@ class EventReader(Machine):
         self._source = Source(codec, shape, src, options, self._collect, self._run)
         super().__init__(joined=False)
 
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit was read."""
+        return self._source.ended
+
     def _run(self, run: Run) -> None:
         self._out.extend(run.events())
 
@@ -280,11 +272,16 @@ class EventWriter(Machine):
         report: Report | None = None,
     ) -> None:
         options = make_options(model, clock, report=report)
-        _one_of("loss", loss, "carry", "drop", "raise")
+        one_of("loss", loss, "carry", "drop", "raise")
         self._writing = Writing(dst, options, loss)
         self._grammar = Grammar()
         self._options = options
         super().__init__(joined=self._writing.joined)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal unit was said."""
+        return self._writing.ended
 
     def _read(self, data: Event, out: list[Any]) -> None:
         self._writing.sink.out = out
@@ -305,8 +302,3 @@ class EventWriter(Machine):
             error.pending = list(self._writing.sink.pending)
             error.locate(format="events", state=self._grammar.state)
         return error
-
-
-def _one_of(option: str, value: str, *allowed: str) -> None:
-    if value not in allowed:
-        raise ValueError(f"{option} is one of {', '.join(map(repr, allowed))}, not {value!r}")

@@ -78,7 +78,7 @@ class Writing:
                 self.sink.plain(said, events)
                 self.ended = type(events[0]) is Finish
                 if self.ended:
-                    self.sink.end()
+                    self.sink.end(failed=False)
             else:
                 self.encode_read(events[0])
             return
@@ -153,7 +153,7 @@ class Writing:
                 self.sink.plain(said, events)
                 self.ended = kind is Finish
                 if self.ended:
-                    self.sink.end()
+                    self.sink.end(failed=False)
                 return
         if kind is Ping and event.residue is None and not self.codec.complete:
             self.sink.ping()
@@ -165,7 +165,7 @@ class Writing:
             self._write(event)
         if kind is Finish or kind is Failure:
             self.ended = True
-            self.sink.end()
+            self.sink.end(failed=kind is Failure)
 
     def _write(self, event: Event) -> None:
         held, encoder = self._held, self.encoder

@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 
 from .. import jsontext
 from ..algebra.events import JsonObject
+from ..engine.options import now
 from ..engine.trace import Trace
-from ..engine.translator import Translator, now
+from ..engine.translator import Translator
 from ..errors import TranslateError
 from ..registry import formats, resolve
 from .report import SCRIPTS, page, policy

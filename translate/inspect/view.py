@@ -10,8 +10,9 @@ from .. import jsontext
 from ..algebra.events import NAMES, Close, Event, Failure, Handover, JsonObject, Open
 from ..carry.losses import Finding, LossPolicy, Report
 from ..codec import Codec
+from ..engine.options import ModelOption
 from ..engine.trace import SourceUnit, TargetUnit, Trace
-from ..engine.translator import ModelOption, Translator
+from ..engine.translator import Translator
 from ..errors import TranslateError
 from ..limits import Limits
 from ..registry import codec

@@ -19,6 +19,7 @@ from typing import Any
 from .. import jsontext
 from ..errors import GrammarError, TranslateError, TruncatedStream, UpstreamFailure
 from ..registry import resolve
+from ..shapes.sse import BARE_BODY, Sse
 from .layout import Counts, Settings
 from .places import CHUNK
 from .stream import Reject, broken, count, end_of, report_for, translator, verify
@@ -242,6 +243,9 @@ class _Scan:
 
     def __init__(self, settings: Settings) -> None:
         self._codec, shape = resolve(settings.src)
+        if isinstance(shape, Sse):
+            # a bare body is refused where streams are read; here it is what ends a broken one
+            shape = Sse(shape.done, bare=True, errors=shape.errors)
         self._reader = shape.reader(settings.limits, False)
         self._over = self._lost = False
 
@@ -255,7 +259,7 @@ class _Scan:
                     continue
                 if self._over:
                     return frame.offset
-                self._over = self._terminal(frame.data)
+                self._over = frame.name == BARE_BODY or self._terminal(frame.data)
         except TranslateError as error:
             if self._over and error.offset is not None:
                 return error.offset

@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 from zlib import crc32
 
-from ..errors import GrammarError
+from ..errors import GrammarError, shown
 
 SPREAD = 64
 """Files that rows are spread over."""
@@ -65,7 +65,7 @@ class Group(NamedTuple):
             raise GrammarError("the order has text among numbers") from None
         for (before, _), (after, row) in pairwise(keyed):
             if before == after:
-                raise GrammarError(f"two units of the stream are at {row.order!r} of its order")
+                raise GrammarError(f"two units of the stream are at {shown(row.order)} of its order")
             if not gaps and type(before) is type(after) is int and after != before + 1:
                 raise GrammarError(f"the order leaves out {before + 1}", expected="no gaps, or that gaps are allowed")
         return [row for _, row in keyed]

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import pyarrow as pa
 
 from ..carry.losses import LossPolicy
-from ..engine.translator import ModelOption
+from ..engine.options import ModelOption
 from ..errors import DecodeError
 from ..limits import Limits
 from ..registry import resolve

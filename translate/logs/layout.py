@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from ..carry.losses import LossPolicy
-from ..engine.translator import ModelOption
+from ..engine.options import ModelOption
 from ..limits import Limits
 
 Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]

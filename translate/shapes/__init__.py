@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from .. import jsontext
 from ..algebra.events import JsonObject
 from ..errors import LimitExceeded
 from ..limits import Limits
@@ -113,8 +114,8 @@ class Writer(Protocol):
     def ping(self, out: list[Any]) -> None:
         """A keep-alive, where the shape has one."""
 
-    def end(self, out: list[Any]) -> None:
-        """After the terminal unit."""
+    def end(self, out: list[Any], *, failed: bool = False) -> None:
+        """After the terminal unit; ``failed``: it says a failure."""
 
 
 class Shape(Protocol):
@@ -146,12 +147,36 @@ def too_large(limit: int, offset: int) -> LimitExceeded:
     return error
 
 
-def octets(chunk: Chunk) -> bytes:
-    """A chunk of a byte shape as bytes; text is taken as UTF-8. Raises ``TypeError`` for anything else."""
-    if type(chunk) is bytes:
-        return chunk
-    if isinstance(chunk, str):
-        return chunk.encode("utf-8", "surrogatepass")
-    if isinstance(chunk, (bytes, bytearray, memoryview)):
-        return bytes(chunk)
-    raise TypeError(f"a chunk of a byte format is bytes or text, not {type(chunk).__name__}")
+class Octets:
+    """Chunks of a byte shape as bytes, text as UTF-8. Half of a surrogate pair at the end of one waits for the next."""
+
+    __slots__ = ("held",)
+
+    def __init__(self) -> None:
+        self.held = ""
+        """The half that waits."""
+
+    def __call__(self, chunk: Chunk) -> bytes:
+        """Raises ``TypeError`` for what is neither bytes nor text."""
+        if type(chunk) is bytes and not self.held:
+            return chunk
+        if isinstance(chunk, str):
+            text = self.held + chunk
+            self.held = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+            return _utf8(text.removesuffix(self.held))
+        if isinstance(chunk, (bytes, bytearray, memoryview)):
+            return self.rest() + bytes(chunk)
+        raise TypeError(f"a chunk of a byte format is bytes or text, not {type(chunk).__name__}")
+
+    def rest(self) -> bytes:
+        """The half that waits, given up: nothing more is to be its other half."""
+        held, self.held = self.held, ""
+        return _utf8(held)
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # a half without its other is for whoever reads it to refuse
+        return jsontext.whole(text).encode("utf-8", "surrogatepass")

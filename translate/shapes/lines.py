@@ -8,14 +8,53 @@ from typing import Any
 from .. import jsontext
 from ..algebra.events import JsonObject
 from ..limits import Limits
-from . import JSON_LINES, Chunk, Cursor, Frame, Framing, octets, too_large
+from . import JSON_LINES, Chunk, Cursor, Frame, Framing, Octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
 
 
 def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
     """A line: the unit, with its carry as its last member."""
-    return unit + b"\n" if carry is None else unit[:-1] + b',"carry":' + carry + b"}\n"
+    return unit + b"\n" if carry is None else inside(unit, carry) + b"\n"
+
+
+def inside(unit: bytes, carry: bytes) -> bytes:
+    """The JSON text of a unit with its carry as its last member."""
+    return unit[:-1] + (b',"carry":' if len(unit) > 2 else b'"carry":') + carry + b"}"
+
+
+class LineBuffer:
+    """Cuts bytes into lines, with their ends (LF, CR or CRLF), in time linear in the input however it is cut.
+
+    An unfinished line takes as many bytes as it has, however small the chunks it came in.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the unfinished line."""
+        return len(self._held)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that ``data`` completes."""
+        lines = data.splitlines(keepends=True)
+        if not lines:
+            return lines
+        rest = b"" if lines[-1].endswith((b"\n", b"\r")) else lines.pop()
+        if lines and self._held:
+            lines[0] = self.rest() + lines[0]
+        self._held += rest
+        return lines
+
+    def rest(self) -> bytes:
+        """What is held, given up."""
+        rest = bytes(self._held)
+        self._held.clear()
+        return rest
 
 
 class LinesReader:
@@ -25,23 +64,22 @@ class LinesReader:
     ended = False
 
     def __init__(self, limits: Limits) -> None:
-        self._held: list[bytes] = []
-        self._held_size = 0
+        self._octets = Octets()
+        self._held = bytearray()
         self._limit = limits.unit
         self.cursor = Cursor()
 
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
-        data = octets(chunk)
+        data = self._octets(chunk)
         if self._held:
             if b"\n" not in data:
-                # kept as it came, and joined once
                 return self._hold(data)
             data = self._unfinished() + data
         self.cursor.turn(data)
         return self._lines()
 
     def close(self) -> Iterator[Frame]:
-        self.cursor.turn(self._unfinished())
+        self.cursor.turn(self._unfinished() + self._octets.rest())
         return self._last()
 
     def _lines(self) -> Iterator[Frame]:
@@ -60,12 +98,10 @@ class LinesReader:
         yield from self._hold(rest)
 
     def _hold(self, rest: bytes) -> Iterator[Frame]:
-        if rest:
-            self._held.append(rest)
-            self._held_size += len(rest)
-            # one more byte may be the CR of a line end
-            if self._held_size > self._limit + 1:
-                raise too_large(self._limit, self.cursor.offset)
+        self._held += rest
+        # one more byte may be the CR of a line end
+        if len(self._held) > self._limit + 1:
+            raise too_large(self._limit, self.cursor.offset)
         return iter(())
 
     def _last(self) -> Iterator[Frame]:
@@ -81,8 +117,9 @@ class LinesReader:
             raise too_large(self._limit, offset)
 
     def _unfinished(self) -> bytes:
-        held, self._held, self._held_size = self._held, [], 0
-        return b"".join(held)
+        held = bytes(self._held)
+        self._held.clear()
+        return held
 
 
 def together(ahead: Sequence[JsonObject], carry: JsonObject | None) -> JsonObject:
@@ -97,7 +134,7 @@ def together(ahead: Sequence[JsonObject], carry: JsonObject | None) -> JsonObjec
 
 
 class RidingWriter:
-    """What the JSON shapes share: a carry rides in its unit's member ``carry``, one without a unit in the next's.
+    """What shapes share where a carry rides in its unit's member ``carry``, and one without a unit in the next's.
 
     An unknown member ``carry`` that is in the way rides in the carry as ``member``.
     """
@@ -125,7 +162,7 @@ class RidingWriter:
     def ping(self, out: list[Any]) -> None:
         """Objects and lines have no keep-alive."""
 
-    def end(self, out: list[Any]) -> None:
+    def end(self, out: list[Any], *, failed: bool = False) -> None:
         """Objects and lines have no end marker."""
 
 

@@ -9,10 +9,10 @@ from .. import jsontext
 from ..algebra.events import JsonObject
 from ..errors import DecodeError, excerpt
 from ..limits import Limits
-from . import EVENT_STREAM, JSON_LINES, Chunk, Cursor, Frame, Framing, Reader, octets, too_large
-from .array import ArrayReader
+from . import EVENT_STREAM, JSON_LINES, Chunk, Cursor, Frame, Framing, Octets, Reader, too_large
+from .array import Array, ArrayReader
 from .lines import LinesReader, RidingWriter
-from .sse import SseReader
+from .sse import Sse, SseReader
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
@@ -21,13 +21,16 @@ _SPACE = b" \t\r\n"
 class ObjectsReader:
     """Reads dicts, or whatever bytes turn out to be: ``{`` opens JSON lines, ``[`` an array, anything else is SSE."""
 
-    def __init__(self, limits: Limits, sse: Callable[[], SseReader]) -> None:
+    def __init__(
+        self, limits: Limits, sse: Callable[[], SseReader], array: Callable[[], ArrayReader] | None = None
+    ) -> None:
         self._limits = limits
         self._sse = sse
+        self._array = array or (lambda: ArrayReader(limits, tolerant=True))
         self._bytes: Reader | None = None
         self._none = Cursor()
-        self._head: list[bytes] = []
-        self._head_size = 0
+        self._octets = Octets()
+        self._head = bytearray()
         self._blank = False
         self._objects = False
 
@@ -45,7 +48,7 @@ class ObjectsReader:
 
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if isinstance(chunk, dict):
-            if self._bytes is not None or self._head_size:
+            if self._bytes is not None or self._head or self._octets.held:
                 raise DecodeError("an object among bytes", expected="bytes")
             self._objects = True
             return iter((Frame(chunk),))
@@ -53,23 +56,26 @@ class ObjectsReader:
             raise DecodeError(f"a unit is an object, not {type(chunk).__name__}", excerpt=excerpt(chunk))
         if self._objects:
             raise DecodeError("bytes among objects", expected="an object", excerpt=excerpt(chunk))
-        data = octets(chunk)
-        if self._bytes is None:
-            self._head.append(data)
-            self._head_size += len(data)
-            # what follows white space is looked at by itself, so that much of it costs little
-            if not self._blank or data.strip(_SPACE):
-                data = b"".join(self._head)
-                self._bytes = self._recognise(data)
-            if self._bytes is None:
-                if self._head_size > self._limits.unit:
-                    raise too_large(self._limits.unit, 0)
-                return iter(())
-            self._head = []
-        return self._bytes.feed(data)
+        return self._feed(self._octets(chunk))
 
     def close(self) -> Iterator[Frame]:
-        return self._bytes.close() if self._bytes is not None else iter(())
+        yield from self._feed(self._octets.rest())
+        if self._bytes is not None:
+            yield from self._bytes.close()
+
+    def _feed(self, data: bytes) -> Iterator[Frame]:
+        if self._bytes is None:
+            self._head += data
+            # what follows white space is looked at by itself, so that much of it costs little
+            if not self._blank or data.strip(_SPACE):
+                data = bytes(self._head)
+                self._bytes = self._recognise(data)
+            if self._bytes is None:
+                if len(self._head.removeprefix(_BOM)) > self._limits.unit:
+                    raise too_large(self._limits.unit, 0)
+                return iter(())
+            self._head.clear()
+        return self._bytes.feed(data)
 
     def _recognise(self, data: bytes) -> Reader | None:
         if _BOM.startswith(data[:3]) and len(data) < 3:
@@ -80,7 +86,7 @@ class ObjectsReader:
             return None
         if first == b"{":
             return LinesReader(self._limits)
-        return ArrayReader(self._limits) if first == b"[" else self._sse()
+        return self._array() if first == b"[" else self._sse()
 
 
 class ObjectsWriter(RidingWriter):
@@ -93,16 +99,23 @@ class ObjectsWriter(RidingWriter):
 
 
 class Objects:
-    """The shape of Python objects. ``done``: the SSE end marker of the codec, for input that turns out to be SSE."""
+    """The shape of Python objects.
+
+    ``sse``, ``array``: the shapes of input that turns out to be one; without them an array may lack its ``]`` (it is
+    reported), and ``done`` is the end marker of event streams.
+    """
 
     objects = True
     media_types: Sequence[str] = (*EVENT_STREAM, *JSON_LINES)
 
-    def __init__(self, done: bytes | None = None) -> None:
-        self._done = done
+    def __init__(self, done: bytes | None = None, *, sse: Sse | None = None, array: Array | None = None) -> None:
+        self._sse = sse if sse is not None else Sse(done)
+        self._array = array
 
     def reader(self, limits: Limits, strict: bool) -> ObjectsReader:
-        return ObjectsReader(limits, lambda: SseReader(limits, strict, self._done))
+        array = self._array
+        arrays = None if array is None else lambda: array.reader(limits, strict)
+        return ObjectsReader(limits, lambda: self._sse.reader(limits, strict), arrays)
 
     def writer(self) -> ObjectsWriter:
         return ObjectsWriter()

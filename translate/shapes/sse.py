@@ -5,6 +5,8 @@
    them, say nothing here. A line that begins with a colon is a comment: a carry, or a keep-alive.
 3. A blank line ends a block; one without a ``data`` line is no event. Several ``data`` lines join with LF.
 4. The writer is careful: LF only, no ``id``, one ``data`` line an event.
+5. Beyond the rules: a line that begins a JSON object or array, with no ``data`` line after it in its block, is no
+   field but a body that stands bare among the events. Servers fail so; skipped, the failure would be lost.
 """
 
 from __future__ import annotations
@@ -12,94 +14,100 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
 from ..algebra.events import JsonObject
-from ..errors import GrammarError, excerpt
+from ..errors import DecodeError, GrammarError, TranslateError, excerpt
 from ..limits import Limits
-from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, octets, too_large
+from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, too_large
+from .lines import LineBuffer, RidingWriter, inside
 
 _BOM = b"\xef\xbb\xbf"
+_SPACE = b" \t\r\n"
 _CARRY = b"carry "
 _PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: (.*+)\n\n")
 """Matches, between LFs alone, a block as careful writers write it: a carry, a name, either or none; one data line."""
+_LINE = re.compile(rb"[^\n]++")
+_BODY = re.compile(rb"[ \t]*+(?:\{|\[[ \t]*+(?:[\[{]|$))")
+"""Matches the first line of a bare JSON body."""
 _KEEP = 4096
 _new = tuple.__new__
 _LF = 10
-_NO_NAME = re.compile("[\n\r\ud800-\udfff]")
-"""What an event name cannot have in it: a line end, or half a character."""
+_NO_NAME = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
+"""What an event name cannot have in it: what some reader takes for a line end, or half a character."""
+_NAME = 64
+"""Characters of an event name that is worth remembering."""
+
+BARE_BODY: Final = "\n"
+"""The name of a unit that is a bare JSON body; no event can have it."""
+ERROR_LINE: Final = "\nerror"
+"""The name of a unit that is the JSON of a line ``error: …``; no event can have it."""
+ERROR_MEMBER: Final = "\nerror.error"
+"""The name of a unit whose member ``error`` is the JSON of such a line."""
+
+E = TypeVar("E", bound=TranslateError)
+CarryPlace: TypeAlias = Literal["comment", "member"]
+WritesDone: TypeAlias = Literal["always", "success", "never"]
 
 
-class LineBuffer:
-    """Cuts bytes into lines, with their ends (LF, CR or CRLF), in time linear in the input however it is cut.
+@lru_cache
+def framing_of(place: CarryPlace, *, names: bool, errors: bool) -> Framing:
+    """How blocks are laid out: the carry as a comment or as the unit's last member, the event name, and the data."""
 
-    An unfinished line is kept as the chunks it came in, and joined once.
-    """
-
-    __slots__ = ("_held", "size")
-
-    def __init__(self) -> None:
-        self._held: list[bytes] = []
-        self.size = 0
-        """Bytes of the unfinished line."""
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The lines that ``data`` completes."""
-        lines = data.splitlines(keepends=True)
-        if not lines:
-            return lines
-        rest = b"" if lines[-1].endswith((b"\n", b"\r")) else lines.pop()
-        if lines and self._held:
-            lines[0] = self.rest() + lines[0]
-        if rest:
-            self._held.append(rest)
-            self.size += len(rest)
-        return lines
-
-    def rest(self) -> bytes:
-        """What is held, given up."""
-        rest = b"".join(self._held)
-        self._held.clear()
-        self.size = 0
-        return rest
-
-
-def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
-    """A block: the carry as a comment, the event name, and the data."""
-    before = _before_data(name)
-    if carry is not None:
+    def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
+        before = _before_data(name, names, errors) if name is not None else b"data: "
+        if carry is None:
+            return before + unit + b"\n\n"
+        if place == "member":
+            return before + inside(unit, carry) + b"\n\n"
         return b": carry " + carry + b"\n" + before + unit + b"\n\n"
-    return before + unit + b"\n\n"
+
+    return framing
+
+
+framing = framing_of("comment", names=True, errors=False)
+"""The framing without options."""
+
+
+def _before_data(name: str, names: bool, errors: bool) -> bytes:
+    # names that the other side chose are not kept at length
+    return (_known_before if len(name) <= _NAME else _known_before.__wrapped__)(name, names, errors)
 
 
 @lru_cache(maxsize=64)
-def _before_data(name: str | None) -> bytes:
-    named = name is not None and name[:1] not in ("", " ") and not _NO_NAME.search(name)
-    return b"event: " + name.encode() + b"\ndata: " if name is not None and named else b"data: "
+def _known_before(name: str, names: bool, errors: bool) -> bytes:
+    if errors and name in (ERROR_LINE, ERROR_MEMBER):
+        return b"error: "
+    if not names or name[:1] in ("", " ") or _NO_NAME.search(name):
+        return b"data: "
+    return b"event: " + name.encode() + b"\ndata: "
 
 
 class SseReader:
-    """Reads event streams. ``done``: the data that marks the end of the stream, where the format has one."""
+    """Reads event streams; ``shape`` has the options."""
 
-    framing: Framing | None = staticmethod(framing)
-
-    def __init__(self, limits: Limits, strict: bool, done: bytes | None) -> None:
+    def __init__(self, shape: Sse, limits: Limits, strict: bool) -> None:
+        self.framing: Framing | None = shape.framing
         self._limit = limits.unit
+        self._nesting = limits.nesting
         self._strict = strict
-        self._done = done
+        self._done = shape.done
+        self._bare = shape.bare
+        self._errors = shape.errors
+        self._octets = Octets()
         self._lines = LineBuffer()
         self._head: bytes | None = b""
         self._after_cr = False
         self._kept = b""
-        self._block: list[bytes] = []
+        self._block = bytearray()
         self._block_size = 0
         self._block_offset = 0
         self.cursor = Cursor()
         self.ended = False
 
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
-        data = octets(chunk)
+        data = self._octets(chunk)
         if self._head is not None:
             data = self._without_bom(data)
         if self._after_cr and data:
@@ -116,7 +124,8 @@ class SseReader:
         return self._blocks()
 
     def close(self) -> Iterator[Frame]:
-        rest, self._kept, self._head = self._kept + (self._head or b""), b"", None
+        rest = self._kept + (self._head or b"") + self._octets.rest()
+        self._kept, self._head = b"", None
         return self._last(rest)
 
     def _blocks(self) -> Iterator[Frame]:
@@ -130,7 +139,7 @@ class SseReader:
             if found is not None:
                 carry, name, text = found.groups()
                 end = found.end()
-                if text != done and end - at - 2 <= limit:
+                if end - at - 2 <= limit and not (done and text.startswith(done) and self._is_done(text)):
                     cursor.at = end
                     carries = () if carry is None else (carry,)
                     # as Frame(…), without its default arguments
@@ -146,9 +155,7 @@ class SseReader:
                 continue
             cursor.at = end + 2
             self._block_offset = base + at
-            frame = self._frame(data[at:end].split(b"\n"), whole=True)
-            if frame is not None:
-                yield frame
+            yield from self._frames(data[at:end], whole=True)
         self._block_offset = cursor.offset
         rest = data[cursor.at :]
         if plain and len(rest) <= min(_KEEP, limit):
@@ -162,9 +169,7 @@ class SseReader:
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
         self.cursor.turn(b"")
         for line in self._lines.feed(data):
-            frame = self._line(line)
-            if frame is not None:
-                yield frame
+            yield from self._line(line)
         if self._block_size + self._lines.size > self._limit:
             raise too_large(self._limit, self._block_offset)
 
@@ -183,47 +188,51 @@ class SseReader:
         if not self._block:
             self._block_offset = self.cursor.base
 
-    def _line(self, line: bytes) -> Frame | None:
+    def _line(self, line: bytes) -> Iterator[Frame]:
         self.cursor.base += len(line)
         line = line.rstrip(b"\r\n")
-        frame = None
         if line:
-            self._block.append(line)
+            self._block += line + b"\n"
             self._block_size += len(line)
             if self._block_size > self._limit:
                 raise too_large(self._limit, self._block_offset)
-            return None
+            return
         if self._block:
-            frame = self._dispatch(whole=True)
+            yield from self._dispatch(whole=True)
         self._block_offset = self.cursor.base
-        return frame
 
     def _last(self, rest: bytes) -> Iterator[Frame]:
         yield from self._line_by_line(rest)
-        line = self._lines.rest()
-        if line:
-            self._block.append(line)
-        frame = self._dispatch(whole=False) if self._block else None
-        if frame is not None:
-            yield frame
+        self._block += self._lines.rest()
+        if self._block:
+            yield from self._dispatch(whole=False)
 
-    def _dispatch(self, *, whole: bool) -> Frame | None:
-        block, self._block, self._block_size = self._block, [], 0
-        return self._frame(block, whole=whole)
+    def _dispatch(self, *, whole: bool) -> Iterator[Frame]:
+        block = bytes(self._block)
+        self._block.clear()
+        self._block_size = 0
+        return self._frames(block, whole=whole)
 
-    def _frame(self, block: list[bytes], *, whole: bool) -> Frame | None:
-        """What a block says, if it says anything."""
+    def _frames(self, block: bytes, *, whole: bool) -> Iterator[Frame]:
+        """What a block, its lines ended by LF, says: an event, and what stands bare beside it, if any."""
         after_end = self.ended
         name: str | None = None
-        data: list[bytes] = []
+        data: bytes | bytearray | None = None
         carries: list[bytes] = []
-        pings = 0
-        for line in block:
+        beside: list[Frame] = []
+        pings, body = 0, None
+        for found in _LINE.finditer(block):
+            line = found[0]
             field, colon, value = line.partition(b":")
             if value[:1] == b" ":
                 value = value[1:]
             if field == b"data":
-                data.append(value)
+                body = None
+                if data is None:
+                    data = value
+                else:
+                    data = bytearray(data) if type(data) is bytes else data
+                    data += b"\n" + value
             elif field == b"event":
                 name = self._text(value)
             elif not field and colon and value.startswith(_CARRY):
@@ -231,71 +240,144 @@ class SseReader:
             elif not field and colon:
                 self._text(value)
                 pings += 1
+            elif self._errors and field == b"error":
+                beside.append(self._error(value, whole=whole))
             else:
                 self._text(line)
-        text = (data[0] if len(data) == 1 else b"\n".join(data)) if data else None
-        if text is not None and text == self._done:
+                if body is None and _BODY.match(line):
+                    body = found.start()
+        if body is not None:
+            beside.append(Frame(block[body:].rstrip(_SPACE), self._block_offset, BARE_BODY, whole=whole))
+        text = bytes(data) if data is not None else None
+        if text is not None and self._is_done(text):
             self.ended = True
             text = None
-        elif after_end and text is not None:
-            error = GrammarError("a unit after the end marker", expected="nothing", excerpt=excerpt(text))
-            error.offset = self._block_offset
-            raise error
-        if after_end:
-            return None
         # the last block may have been cut anywhere, its comments too
         pings = pings if whole else 0
-        if text is not None or carries or pings:
-            return Frame(text, self._block_offset, name or None, tuple(carries), pings, whole)
-        return None
+        if text is not None and after_end:
+            raise self._stray(text)
+        if text is None and beside:
+            beside[0] = beside[0]._replace(carries=tuple(carries), pings=pings)
+        elif not after_end and (text is not None or carries or pings):
+            yield Frame(text, self._block_offset, name or None, tuple(carries), pings, whole)
+        for frame in beside:
+            if after_end:
+                raise self._stray(frame.data)
+            if frame.name == BARE_BODY and not self._bare:
+                what = "a JSON body that stands bare in an event stream"
+                raise self._placed(DecodeError(what, expected="events", excerpt=excerpt(frame.data)))
+            yield frame
+
+    def _is_done(self, text: bytes) -> bool:
+        return self._done is not None and text.rstrip(_SPACE) == self._done
+
+    def _error(self, text: bytes, *, whole: bool) -> Frame:
+        """A line ``error: …``: the unit that it is, or that it is the member ``error`` of."""
+        try:
+            value = jsontext.loads(text, self._nesting)
+        except TranslateError:
+            # whoever reads the unit finds out
+            value = None
+        if value is None or (isinstance(value, dict) and "error" in value):
+            return Frame(text, self._block_offset, ERROR_LINE, whole=whole)
+        return Frame(b'{"error":' + text + b"}", self._block_offset, ERROR_MEMBER, whole=whole)
+
+    def _stray(self, text: object) -> GrammarError:
+        return self._placed(GrammarError("a unit after the end marker", expected="nothing", excerpt=excerpt(text)))
+
+    def _placed(self, error: E) -> E:
+        error.offset = self._block_offset
+        return error
 
     def _text(self, value: bytes) -> str:
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
             if self._strict:
-                found = jsontext.not_utf8(value, error)
-                found.offset = self._block_offset
-                raise found from None
+                raise self._placed(jsontext.not_utf8(value, error)) from None
             return value.decode("utf-8", "replace")
 
 
-class SseWriter:
-    """Writes event streams."""
+class SseWriter(RidingWriter):
+    """Writes event streams; ``shape`` has the options."""
 
     joined = True
-    framing: Framing | None = staticmethod(framing)
 
-    def __init__(self, done: bytes | None) -> None:
-        self._done = done
-        self.pending: list[JsonObject] = []
+    def __init__(self, shape: Sse) -> None:
+        super().__init__()
+        self._shape = shape
+        self.framing: Framing = shape.framing
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
+        if self._shape.carry == "member":
+            unit, carry = self.riding(unit, carry)
         text = jsontext.dumps_strict(carry) if carry else None
         if unit is not None:
-            out.append(framing(jsontext.dumps(unit), name, text))
+            if name == ERROR_MEMBER and self._shape.errors and unit.keys() == {"error"}:
+                unit = unit["error"]
+            out.append(self.framing(jsontext.dumps(unit), name, text))
         elif text is not None:
             out.append(b": carry " + text + b"\n\n")
 
     def ping(self, out: list[Any]) -> None:
-        out.append(b": keep-alive\n\n")
+        if self._shape.comments:
+            out.append(b": keep-alive\n\n")
 
-    def end(self, out: list[Any]) -> None:
-        if self._done is not None:
-            out.append(b"data: " + self._done + b"\n\n")
+    def end(self, out: list[Any], *, failed: bool = False) -> None:
+        done, writes = self._shape.done, self._shape.writes_done
+        if done is not None and (writes == "always" or (writes == "success" and not failed)):
+            out.append(b"data: " + done + b"\n\n")
 
 
 class Sse:
-    """The shape of event streams."""
+    """The shape of event streams, with what formats do differently.
+
+    ``done``         the data that marks the end, with white space after it or without; ``None``: there is no such mark
+    ``writes_done``  whether it is written, too: ``"always"``, after a ``"success"`` alone, or ``"never"``
+    ``carry``        where a carry is written: in a ``"comment"`` ahead of its unit, or as the unit's last ``"member"``,
+                     for formats whose readers skip no comments. Both are read
+    ``names``        whether event names are written
+    ``comments``     whether keep-alives are written
+    ``bare``         whether a JSON body that stands bare among the events is a unit, named :data:`BARE_BODY`; else it
+                     is a ``DecodeError``
+    ``errors``       whether a line ``error: JSON`` is a unit: that JSON where it is an object with a member ``error``,
+                     named :data:`ERROR_LINE`, else ``{"error": JSON}``, named :data:`ERROR_MEMBER`; a unit that is
+                     put under such a name is written so
+    """
 
     objects = False
     media_types: Sequence[str] = EVENT_STREAM
 
-    def __init__(self, done: bytes | None = None) -> None:
-        self._done = done
+    def __init__(
+        self,
+        done: bytes | None = None,
+        *,
+        writes_done: WritesDone = "always",
+        carry: CarryPlace = "comment",
+        names: bool = True,
+        comments: bool = True,
+        bare: bool = False,
+        errors: bool = False,
+    ) -> None:
+        """Raises ``ValueError`` for options that there are not, and for carries in comments where none are written."""
+        if writes_done not in ("always", "success", "never"):
+            raise ValueError(f"writes_done is 'always', 'success' or 'never', not {writes_done!r}")
+        if carry not in ("comment", "member"):
+            raise ValueError(f"carry is 'comment' or 'member', not {carry!r}")
+        if carry == "comment" and not comments:
+            raise ValueError("comments are written where the carry is one")
+        if done is not None and (not done or done != done.strip(_SPACE)):
+            raise ValueError(f"done is data without white space around it, not {done!r}")
+        self.done = done
+        self.writes_done = writes_done
+        self.carry = carry
+        self.comments = comments
+        self.bare = bare
+        self.errors = errors
+        self.framing = framing_of(carry, names=names, errors=errors)
 
     def reader(self, limits: Limits, strict: bool) -> SseReader:
-        return SseReader(limits, strict, self._done)
+        return SseReader(self, limits, strict)
 
     def writer(self) -> SseWriter:
-        return SseWriter(self._done)
+        return SseWriter(self)

@@ -11,7 +11,7 @@ from .. import jsontext
 from ..algebra.events import Event, JsonObject, Ping, bare
 from ..codec import Encoder, Options, Pieces, Said
 from ..engine.source import Source
-from ..engine.translator import make_options
+from ..engine.options import make_options
 from ..engine.writing import Writing
 from ..registry import resolve
 
@@ -59,7 +59,7 @@ class _Recorder:
     def ping(self) -> None:
         """A keep-alive is transport."""
 
-    def end(self) -> None:
+    def end(self, *, failed: bool) -> None:
         """An end marker is transport."""
 
 
