@@ -37,8 +37,8 @@ def is_whole(raw: str) -> bool:
 class Arguments:
     """The growing argument text of one call, and whether it is one whole JSON value.
 
-    Its pieces are looked at where that is asked, each once: time is linear in the text. A bare number or word may go on;
-    it is taken for whole where it is short and is one now.
+    Its pieces are looked at where that is asked, each once: time is linear in the text. A bare number or word may go
+    on; it is taken for whole where it is short and is one now.
     """
 
     __slots__ = ("_looked", "_pieces", "_size", "_state", "_whole")

@@ -33,6 +33,7 @@ from ..algebra.events import (
 )
 from ..algebra.grammar import Grammar
 from ..algebra.json_form import members
+from ..algebra.states import is_hint
 from ..algebra.usage import latest
 from ..errors import CarryError
 
@@ -154,7 +155,9 @@ def check_state(codec: Codec, place: Place, state: State | None) -> None:
 
     Where a format has words for any state it has said the first of a part, unless that is empty.
     """
-    if state is not None and state.values and "state" in codec.says and not place.stated:
+    if state is None or not state.values or is_hint(state):
+        return
+    if "state" in codec.says and not place.stated:
         raise CarryError("the carry holds a state that the unit does not say, and could", expected="the unit's own")
 
 
@@ -216,8 +219,8 @@ _WHERE: Final[dict[Callable[[Codec, Event, Place], bool], str]] = {
     _start: "where the format has no words for it: for any, or for another than the first",
     _append: "with data in a part that a carry opened, if that is a call or of a kind without words; "
     "without data there, and in a part that the format opened",
-    _close: "of a part that a carry opened, if the format has no words for it or it is a call that was cut off; of any, "
-    "where the format never says it",
+    _close: "of a part that a carry opened, if the format has no words for it or it is a call that was cut off; "
+    "of any, where the format never says it",
     _never: "never: it is always native",
 }
 ADDITIONS: Final[dict[str, Callable[[Codec, Event, Place], bool]]] = {

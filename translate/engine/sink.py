@@ -59,7 +59,7 @@ class UnitSink:
         """
         carry: JsonObject | None = None
         if self._weigh:
-            carry = compose(said, meant, self._name, made_up=made_up) if meant else {}
+            carry = compose(said, meant, self._name, made_up=made_up) if said or meant else {}
             if end:
                 carry["end"] = end
             for event in meant:

@@ -205,7 +205,8 @@ class Writing:
             self.sink.native(unit, piece.name)
         else:
             said: Sequence[Event] | None = None
-            if meant[0].residue is not None and (own := self.encoder.residue(meant[0])) is not None and "patch" in own:
+            own = self.encoder.residue(meant[0]) if meant else None
+            if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
             if said is None:
                 said = self._read(unit, piece)
@@ -237,7 +238,7 @@ class Writing:
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
         """What a unit says that is about to be written; ``None`` where it must not be."""
-        foreign = type(piece.meant[0]) is Foreign
+        foreign = bool(piece.meant) and type(piece.meant[0]) is Foreign
         try:
             said = self.encoder.read(unit, piece.name)
         except TranslateError:

@@ -10,8 +10,8 @@ from typing import Any
 from .. import jsontext
 from ..algebra.events import Event, JsonObject, Ping, bare
 from ..codec import Encoder, Options, Pieces, Said
-from ..engine.source import Source
 from ..engine.options import make_options
+from ..engine.source import Source
 from ..engine.writing import Writing
 from ..registry import resolve
 

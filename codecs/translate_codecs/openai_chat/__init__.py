@@ -8,8 +8,8 @@
    another kind or the next call begins, and at the reason. What shows the end says the ``Close``.
 4. Calls may interleave. While the open call's arguments are not one whole JSON value, whatever else comes waits, in the
    order in which it began; at the reason all of it is said (:mod:`translate.algebra.serial`).
-5. ``stop`` replaces none of ``tool_calls``, ``length`` and ``content_filter``; any other later reason stands. ``Finish``
-   comes with the end; what a carry says of it rides on the last chunk.
+5. ``stop`` replaces none of ``tool_calls``, ``length`` and ``content_filter``; any other later reason stands.
+   ``Finish`` comes with the end; what a carry says of it rides on the last chunk.
 6. A thinking part has one state: the member that its text came in, or what ``reasoning_details`` hold.
 7. A unit without choices, counts and error, or one whose delta says nothing, is foreign: it only comes home.
 
@@ -18,7 +18,8 @@ Native words are lacking for ``Close`` and ``Handover``, a second ``Start``, byt
 
 The residue: ``patch`` where the chunk differs from the one that is expected: the one written here, with what chunks of
 that form differed in before (:mod:`translate.carry.repeats`). ``v``: the values of what moves. ``reason``: the word
-that the chunk gives. ``said``: the chunks that said the event came before. It is there, if empty, on what is only
+that the chunk gives. ``said``: the chunks that said the event came before. ``line``: the name
+of an error that stood on a line of its own. It is there, if empty, on what is only
 written where it came from here: ``Usage``, ``Annotate``, states, ``Failure``, ``Finish``.
 """
 

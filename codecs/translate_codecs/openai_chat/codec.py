@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
 
@@ -22,11 +22,15 @@ from .encoder import ChatEncoder
 from .words import DONE, MADE_ID, NAME, error_of, error_unit, same_reason, sayable, state_words, usage_words
 
 
+SSE: Final = Sse(DONE, writes_done="success", errors=True, names=False)
+"""After a failure the end marker would look like success."""
+
+
 class Chat(Codec):
     """The codec of Chat Completions."""
 
     name: ClassVar[str] = NAME
-    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(DONE), "jsonl": Lines(), "sse": Sse(DONE)}
+    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(sse=SSE), "jsonl": Lines(), "sse": SSE}
     says = frozenset({"start", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     leaves_out = frozenset({"close", "finish", "start"})
     partly: ClassVar[Mapping[str, str]] = {
@@ -94,5 +98,5 @@ class Chat(Codec):
         return models.MODELS
 
 
-LATEST = 1e12
+LATEST: Final = 1e12
 """Seconds that no time stamp reaches."""

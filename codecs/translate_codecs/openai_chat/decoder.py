@@ -47,17 +47,18 @@ class ChatDecoder(Decoder):
 
     # ---- reading
 
-    def _look(self, unit: JsonObject) -> Step:
+    def _look(self, unit: JsonObject, name: str | None = None) -> Step:
         """What a unit says here; the last one that was looked at is known."""
         if self._looked is not None and self._looked[0] is unit:
             return self._looked[1]
         step = Step(self._known, unit)
+        step.name = name
         self._looked = unit, step
         return step
 
     def read(self, unit: JsonObject, name: str | None) -> list[Event]:
         self._looked = None
-        return list(self._look(unit).said)
+        return list(self._look(unit, name).said)
 
     def canonical(self, step: Step) -> Canonical:
         """The unit that would be written for what a unit says."""

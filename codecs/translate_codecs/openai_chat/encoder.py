@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from translate.algebra.calls import BLANK, is_whole
 from translate.algebra.events import (
@@ -26,6 +26,7 @@ from translate.algebra.usage import latest
 from translate.carry.repeats import VALUES
 from translate.codec import Codec, Encoder, Options, Pieces, Written
 from translate.errors import ToolArgumentsError
+from translate.shapes.sse import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
 from .units import Canonical
@@ -83,6 +84,8 @@ class ChatEncoder(ChatDecoder, Encoder):
         out: JsonObject = {} if step.chunk.reason is None else {REASON: step.chunk.reason}
         if values is not None:
             out[VALUES] = values
+        if step.name in LINES:
+            out[LINE] = LINES.index(step.name)
         return out if out or step.opaque or step.chunk.error else None
 
     def whole(self, events: Sequence[Event]) -> JsonObject | None:
@@ -148,7 +151,8 @@ class ChatEncoder(ChatDecoder, Encoder):
         if not event.data and type(head) is Open:
             return None
         if any(type(each) is Append and each.data == REDACTED for each in events[:-1]):
-            return [self._unit(events, [each for each in events if type(each) is not Append or each.data], later=_LATER)]
+            said = [each for each in events if type(each) is not Append or each.data]
+            return [self._unit(events, said, later=_LATER)]
         waiting = [Written(None, events[:-1], later=_LATER)] if type(head) is not Open and len(events) > 1 else []
         meant = events[-1:] if waiting else events
         said = [_stateless(each) for each in meant if type(each) is Open or each is event]
@@ -218,7 +222,9 @@ class ChatEncoder(ChatDecoder, Encoder):
 
     def _write_failure(self, events: Sequence[Event]) -> Pieces:
         waiting = [Written(None, events[:-1])] if len(events) > 1 else []
-        return [*waiting, self._unit(events[-1:])]
+        own = self.residue(events[-1])
+        line = own.get(LINE) if own is not None else None
+        return [*waiting, self._unit(events[-1:], name=LINES[line] if line in (0, 1) else None)]
 
     def _write_foreign(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
@@ -248,6 +254,9 @@ class ChatEncoder(ChatDecoder, Encoder):
 
 
 _LATER = ("state",)
+LINE: Final = "line"
+"""The member of a residue that says how an error stood that had a line of its own, by :data:`LINES`."""
+LINES: Final = (ERROR_LINE, ERROR_MEMBER)
 
 
 def _stateless(event: Event) -> Event:

@@ -26,11 +26,11 @@ from translate.algebra.events import (
     Usage,
 )
 from translate.algebra.serial import Serial, Turn, said_before
+from translate.algebra.states import REASONING_FIELD
 from translate.errors import GrammarError
 
 from .chunks import CallPiece, Chunk, Executed, read_chunk
 from .words import (
-    FIELD,
     NAME,
     OCTETS,
     REDACTED,
@@ -85,6 +85,8 @@ class Step:
     def __init__(self, known: Known, unit: JsonObject) -> None:
         """Raises :class:`DecodeError`, :class:`GrammarError` and :class:`LimitExceeded`."""
         self.unit = unit
+        self.name: str | None = None
+        """The name that it came under."""
         self.known = known
         self.chunk = chunk = read_chunk(unit)
         self.turn: Turn[Key] = known.serial.turn()
@@ -230,7 +232,7 @@ class Step:
         key = self._part("thinking")
         hint = None
         if self.begun > before and chunk.member and not any(map(issuer, chunk.details)):
-            hint = State("", {FIELD: chunk.member})
+            hint = State("", {REASONING_FIELD: chunk.member})
         self._put(key, Append(chunk.thinking or "", hint))
 
     def _detail(self, entry: JsonObject) -> None:

@@ -76,7 +76,7 @@ class Units:
         }
 
     def write(self, events: Sequence[Event], reason: str | None = None) -> Canonical:
-        """The one unit of these events; ``reason``: the one that it gives. Events that were said before are left out."""
+        """The one unit of these events, but for those that were said before. ``reason``: the one that it gives."""
         return _Writing(self, events, reason).canonical()
 
     # ---- what is known
@@ -221,7 +221,7 @@ class _Writing:
             self._delta.setdefault("reasoning_details", []).append(entry)
             self._entries += 1
             self._form.append("details")
-        if event.data and not (redacted and entry is not None) or entry is None:
+        if (event.data and not (redacted and entry is not None)) or entry is None:
             self._delta[self._field] = self._delta.get(self._field, "") + event.data
             self._form.append("thinking")
         self._says.append(str(event.data))

@@ -16,6 +16,7 @@ from translate.algebra.events import (
     TokenCounts,
 )
 from translate.algebra.reading import kind_of, optional
+from translate.algebra.states import REASONING_FIELD, is_hint
 from translate.errors import DecodeError
 
 NAME: Final = "openai-chat"
@@ -25,8 +26,6 @@ MADE_ID: Final = "chatcmpl-"
 """What an id that was made up here begins with."""
 REDACTED: Final = "_REDACTED_THINKING"
 """The text of a thinking part that only its issuer can read."""
-FIELD: Final = "reasoning_field"
-"""The value of a state that names the member which a thinking part came in."""
 FIELDS: Final = ("reasoning_content", "reasoning")
 """The members that a thinking part may come in; the first is written where no state names one."""
 REASON: Final = "reason"
@@ -278,13 +277,8 @@ def entry_of(state: State, index: int, *, redacted: bool = False) -> JsonObject 
 
 def field_of(state: State | None) -> str | None:
     """The member that a state names for its thinking part."""
-    field = state.values.get(FIELD) if state is not None else None
+    field = state.values.get(REASONING_FIELD) if state is not None else None
     return field if field in FIELDS else None
-
-
-def is_hint(state: State) -> bool:
-    """Whether a state names the member of its part alone, and so is no content."""
-    return state.values.keys() == {FIELD}
 
 
 def state_words(state: State | None) -> JsonObject | None:
@@ -292,7 +286,7 @@ def state_words(state: State | None) -> JsonObject | None:
     if state is None:
         return None
     if is_hint(state):
-        return None if field_of(state) in (None, FIELDS[0]) else {FIELD: field_of(state)}
+        return None if field_of(state) in (None, FIELDS[0]) else {REASONING_FIELD: field_of(state)}
     return entry_of(state, 0)
 
 

@@ -24,6 +24,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import Growth
 from translate.algebra.reading import kind_of, member, optional
+from translate.algebra.states import is_hint
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
@@ -65,6 +66,8 @@ class UniEventDecoder(Decoder):
         self._calls = 0
         self._grown = Growth()
         self._fidelity: JsonObject | None = None
+        self._hint: JsonObject | None = None
+        """A state of the part that is no content: it is said at its end, if no other came."""
         self._pieces: list[JsonObject] = []
         """What came of the state after its first piece, in lenient mode."""
 
@@ -79,6 +82,8 @@ class UniEventDecoder(Decoder):
             kind = type(event)
             if kind is Append:
                 self._grown.add(event.data)  # type: ignore[union-attr]
+                if event.state is not None and is_hint(event.state):  # type: ignore[union-attr]
+                    self._hint = event.state.values  # type: ignore[union-attr]
             elif kind is Open:
                 self._begin(event)  # type: ignore[arg-type]
             elif kind is Close or kind is Handover:
@@ -91,6 +96,7 @@ class UniEventDecoder(Decoder):
 
     def _begin(self, head: Open) -> None:
         self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
+        self._hint = None
         self._kind = said_kind(head) if self.codec.sayable(head) else ""
         self._calls += head.kind == "tool_call"
 
