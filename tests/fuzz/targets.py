@@ -261,9 +261,6 @@ def carry(data: bytes) -> None:
         laws.same(told, laws.cold(run)[1], "the hot path says what the general says")
         other = laws.translated([whole], format, home, strict=strict)[1]
         laws.same(other, told, "cuts change nothing", excerpts=False)
-        if told.error is not None and told.error[1].startswith("the carries make no valid stream"):
-            # a carry before this unit was taken, and opened or closed what the unit does not fit
-            continue
         check(strict or told.error is None, "lenient mode takes any carry", told.error, whole)
         if told.error is None:
             check(conforms(out, home) == [], "what comes of it conforms", conforms(out, home), whole)

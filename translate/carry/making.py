@@ -37,6 +37,8 @@ from ..algebra.parts import join, size
 from ..algebra.serial import SAID
 
 VERSION = 1
+SHOWN = 50
+"""Characters of a name that the other side chose, at most, in a message."""
 RESERVED = frozenset({"v", "synthetic", "events", "before", "member", "end"})
 """Members of a carry that no codec may be named."""
 

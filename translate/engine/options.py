@@ -17,6 +17,7 @@ from ..limits import Limits
 ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
 """Who answers: a :class:`Model`, a mapping of its fields, or its name."""
 
+_DEFAULT: Final = Limits()
 _MODEL: Final = tuple(field.name for field in fields(Model))
 
 
@@ -77,7 +78,7 @@ def make_options(
         raise TypeError(f"limits is a Limits, not {type(limits).__name__}")
     if report is not None and not isinstance(report, Report):
         raise TypeError(f"report is a Report, not {type(report).__name__}")
-    return Options(as_model(model), as_clock(clock), strict, limits or Limits(), report)
+    return Options(as_model(model), as_clock(clock), strict, limits or _DEFAULT, report)
 
 
 def one_of(option: str, value: str, *allowed: str) -> None:

@@ -84,7 +84,7 @@ class UnitSink:
             self._write(unit, name, carry)
             return
         self.units += 1
-        text = jsontext.dumps_strict(carry) if carry is not None else None
+        text = jsontext.dumps_carry(carry) if carry is not None else None
         self.out.append(framing(jsontext.dumps_plain(unit), name, text))
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:

@@ -107,11 +107,10 @@ class Source:
             self._close(marked=False)
 
     def _close(self, *, marked: bool) -> None:
-        """The end of the stream where no unit said it."""
-        events = self._wire.close(marked=marked)
-        if events and self._carry.used:
-            meant = self._carried(lambda said, _: self._carry.end(said), events, {})
-            events = events if meant is None else meant
+        """The end of the stream where no unit said it: what it makes, and the last unit's carry says of that."""
+        said = self._wire.close(marked=marked)
+        events = self._carried(self._carry.end, said) or said if said else said
+        self._wire.go_on(None, events)
         self._check(events)
         self._emit(events)
         if not self.ended:
@@ -170,10 +169,12 @@ class Source:
             return
         grammar.size = size
         self._unit += len(run.texts)
-        self._options.unit = self._unit
         self._wire.grow(text)
         assert self._emit_run is not None
+        # what the first of them lets be said is said of that one
+        self._options.unit = self._unit - len(run.texts) + 1
         self._emit_run(run)
+        self._options.unit = self._unit
 
     # ---- one unit, the short way
 
@@ -199,11 +200,13 @@ class Source:
                 return False
             unit = dict(unit)
             carry = unit.pop("carry")
-        if carry is not None and not (type(carry) is dict and self._trusts(carry, data, carries)):
-            return False
+        if carry is not None:
+            size = len(carries[0]) if carries else len(data)
+            if type(carry) is not dict or size > self._options.limits.carry or not self._carry.plain:
+                return False
+            if not short.allows(carry, self._name):
+                return False
         if self._grammar.state is ENDED or (self._carry.used and not self._options.strict):
-            return False
-        if carry is not None and not short.allows(carry, self._name):
             return False
         events = self._wire.plain(unit, name)
         if events is None:
@@ -229,13 +232,6 @@ class Source:
             self._repeated = self._repeats(events, unit, frame, start)
         self._emit(events)
         return True
-
-    def _trusts(self, carry: JsonObject, data: bytes | JsonObject, carries: tuple[bytes, ...]) -> bool:
-        """Whether a carry is within limits and of this version, and nothing that carries opened is open."""
-        size = len(carries[0]) if carries else len(data)
-        if size > self._options.limits.carry or not self._carry.plain:
-            return False
-        return "events" not in carry and "before" not in carry
 
     def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
         try:
@@ -272,8 +268,8 @@ class Source:
             if parts.unit is not None:
                 meaning = self._meaning(parts.unit, parts.carry, frame)
                 events = [*events, *meaning] if events else meaning
-            elif parts.carry is not None:
-                told = self._carried(self._carry.read, [], parts.carry)
+            elif (beside := parts.carry) is not None:
+                told = self._carried(lambda said: self._carry.read(said, beside), [])
                 if told is not None:
                     self._wire.go_on(None, told)
                     events += told
@@ -297,7 +293,8 @@ class Source:
         ahead: list[Event] = []
         if carry is not None and "before" in carry:
             # what rode ahead is told to the decoder first, as it is where it has a block of its own
-            told = self._carried(self._carry.ahead, [], carry)
+            riding = carry
+            told = self._carried(lambda said: self._carry.ahead(said, riding), [])
             if told is None:
                 carry = None
             else:
@@ -403,19 +400,18 @@ class Source:
             if self._carry.used:
                 self._carry.native(said)
             return said
-        meant = self._carried(self._carry.read, said, carry, ahead)
+        meant = self._carried(lambda said: self._carry.read(said, carry), said, ahead)
         return said if meant is None else meant
 
     def _carried(
         self,
-        read: Callable[[list[Event], JsonObject], list[Event]],
+        read: Callable[[list[Event]], list[Event]],
         said: list[Event],
-        carry: JsonObject,
         ahead: Sequence[Event] = (),
     ) -> list[Event] | None:
         """What a carry says, if the stream may go on so after ``ahead``; else its fault."""
         try:
-            events = read(said, carry)
+            events = read(said)
             self._grammar.allows([*ahead, *events] if ahead else events)
         except CarryError as error:
             self._fault(error)

@@ -65,12 +65,29 @@ class Machine(ABC):
         """
         if self._closed and self.error is None:
             self.error = MisuseError("input after the end of input", expected="nothing after close()")
-        return self._step(lambda out: self._read(data, out))
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            try:
+                self._read(data, out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
 
     def close(self) -> list[Any]:
         """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
         self._closed = True
-        return self._step(self._end, last=True)
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            self.finished = True
+            try:
+                self._end(out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
 
     def fail(self, error: Exception) -> list[Any]:
         """The source itself raised ``error``; once the terminal unit was said, that is no one's concern."""
@@ -82,22 +99,10 @@ class Machine(ABC):
         self.finished = True
         return out
 
-    def _step(self, step: Callable[[list[Any]], None], *, last: bool = False) -> list[Any]:
-        if self.error is not None:
-            raise self.error
-        out: list[Any] = []
-        if not self.finished:
-            self.finished = last
-            try:
-                step(out)
-            except RecursionError:
-                self._stop(too_deep(), out)
-            except Exception as error:
-                self._stop(error, out)
-        return out
-
     def _stop(self, error: Exception, out: list[Any]) -> None:
         self.finished = True
+        if isinstance(error, RecursionError):
+            error = too_deep()
         try:
             self.error = self._meet(error, out)
         except Exception as raised:
@@ -185,7 +190,8 @@ class Translator(Machine):
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
         self._source.feed(data)
-        self._reported()
+        if self._writing.failure is not None:
+            self._reported()
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out

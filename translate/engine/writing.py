@@ -258,7 +258,7 @@ class Writing:
         """
         said: Sequence[Event] | None = None
         try:
-            restored = patches.apply(unit, patch)
+            restored = patches.apply(unit, patch, self._options.limits.nesting)
             if isinstance(restored, dict) and not isinstance(restored.get("carry"), dict):
                 said = self.encoder.read(unit, piece.name) if unit else piece.meant
                 found = self._says(restored, said, piece)

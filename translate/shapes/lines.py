@@ -11,6 +11,7 @@ from ..limits import Limits
 from . import JSON_LINES, Chunk, Cursor, Frame, Framing, Octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
+_new = tuple.__new__
 
 
 def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
@@ -92,7 +93,7 @@ class LinesReader:
             cursor.at = end + 1
             text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
             if text:
-                yield Frame(text, offset)
+                yield _new(Frame, (text, offset, None, (), 0, True))
         rest = data[cursor.at :]
         cursor.turn(b"")
         yield from self._hold(rest)

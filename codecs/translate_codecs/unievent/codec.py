@@ -60,7 +60,7 @@ class UniEvent(Codec):
         return UniEventEncoder(self, options)
 
     def is_terminal(self, unit: JsonObject) -> bool:
-        return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
+        return unit.get("event_type") == "stop" or "error" in unit
 
     def kind(self, unit: JsonObject) -> str:
         items = unit.get("content_items")
