@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from translate.engine.forms import SYNTHETIC, Mark, Run, carrying, form_of, forms_of, gather, is_plain
 
 from translate import Append, Close, State
-from translate.engine.forms import SYNTHETIC, Mark, Run, carrying, form_of, forms_of, gather, is_plain
 from translate.shapes import lines, sse
 from translate_codecs.gateway import words as gateway_units
 from translate_codecs.unievent import words as unievent_units

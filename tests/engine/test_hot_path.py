@@ -9,6 +9,8 @@ import itertools
 from typing import Any
 
 import pytest
+from translate.engine.forms import SYNTHETIC, Form, Mark, Run, form_of
+from translate.engine.hot import LANE, WINDOW, HotReader, HotWriter, Lane
 
 from tests.engine.test_forms import (
     AT,
@@ -24,8 +26,6 @@ from tests.engine.test_forms import (
     frames,
 )
 from translate import Limits
-from translate.engine.forms import SYNTHETIC, Form, Mark, Run, form_of
-from translate.engine.hot import LANE, WINDOW, HotReader, HotWriter, Lane
 from translate.shapes import Cursor, lines
 from translate_codecs.gateway import words as gateway_units
 

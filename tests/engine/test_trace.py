@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from translate.engine.forms import Run
 
 from tests.sources import BAD, FRAMES, USAGE, collect, frame
 from tests.strategies import FORMATS, Source, clock, sources
@@ -29,7 +30,6 @@ from translate import (
 )
 from translate.algebra.events import is_synthetic
 from translate.carry.losses import ErrorPolicy, LossPolicy
-from translate.engine.forms import Run
 from translate.engine.trace import SourceUnit, Tracer, TracingOpener, TracingSink, TracingWriter
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")

@@ -193,7 +193,7 @@ def _start(codec: Codec, event: Event, place: Place) -> bool:
 def _append(codec: Codec, event: Event, place: Place) -> bool:
     assert type(event) is Append
     part = place.part
-    if part is None or not place.added:
+    if not event.data or part is None or not place.added:
         return not event.data
     # a call that is cut off before it was said is carried, and is no part of the message
     return part.kind == "tool_call" or not codec.sayable(part)
@@ -218,7 +218,7 @@ _WHERE: Final[dict[Callable[[Codec, Event, Place], bool], str]] = {
     _without_words: "where the format has no words for it",
     _start: "where the format has no words for it: for any, or for another than the first",
     _append: "with data in a part that a carry opened, if that is a call or of a kind without words; "
-    "without data there, and in a part that the format opened",
+    "without data wherever the grammar allows",
     _close: "of a part that a carry opened, if the format has no words for it or it is a call that was cut off; "
     "of any, where the format never says it",
     _never: "never: it is always native",

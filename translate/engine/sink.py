@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import jsontext
 from ..algebra.events import Event, JsonObject, Open
@@ -13,6 +13,14 @@ from ..codec import Codec, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
 from ..shapes import Writer
 from .runs import Run, RunWriter
+
+
+class Ending(NamedTuple):
+    """An end that no unit says: what the format makes of it, and what it stands for."""
+
+    said: Sequence[Event]
+    meant: Sequence[Event]
+    made_up: bool
 
 
 class UnitSink:
@@ -51,17 +59,17 @@ class UnitSink:
         *,
         made_up: bool = False,
         later: Iterable[str] = (),
-        end: JsonObject | None = None,
+        end: Ending | None = None,
     ) -> None:
         """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``.
 
-        ``end``: what is to be carried of the end of the stream, if it follows.
+        ``end``: what the end of the stream says and means, if it follows.
         """
         carry: JsonObject | None = None
         if self._weigh:
             carry = compose(said, meant, self._name, made_up=made_up) if said or meant else {}
-            if end:
-                carry["end"] = end
+            if end is not None and (ending := compose(end.said, end.meant, self._name, made_up=end.made_up)):
+                carry["end"] = ending
             for event in meant:
                 if type(event) is Open:
                     self._unsayable = not self._codec.sayable(event)

@@ -20,12 +20,11 @@ from ..algebra.json_form import same_event
 from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
-from ..carry.making import compose
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
 from .runs import Run, gather
-from .sink import UnitSink
+from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
 
 JOINED = "n"
@@ -224,15 +223,14 @@ class Writing:
         ends = meant[-1:] if meant and type(meant[-1]) is Finish and "finish" in self.codec.leaves_out else []
         self.encoder.go_on(None, piece.meant[: len(piece.meant) - len(ends)])
         end = self._end(ends)
-        if end or len(ends) < len(meant):
+        if ends or meant:
             self.sink.put(None, None, (), meant[: len(meant) - len(ends)], later=piece.later, end=end)
 
-    def _end(self, ends: Sequence[Event]) -> JsonObject:
-        """What a carry has to say of the end that no unit says, and that means ``ends``."""
+    def _end(self, ends: Sequence[Event]) -> Ending | None:
+        """The end that no unit says, and that means ``ends``."""
         if not ends:
-            return {}
-        said = self.encoder.close(marked=True)
-        end = compose(said, ends, self.codec.name, made_up=not self.encoder.at_home(ends[0]))
+            return None
+        end = Ending(self.encoder.close(marked=True), ends, not self.encoder.at_home(ends[0]))
         self.encoder.go_on(None, ends)
         return end
 

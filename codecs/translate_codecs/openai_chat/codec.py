@@ -21,7 +21,6 @@ from .assembled import assembled
 from .encoder import ChatEncoder
 from .words import DONE, MADE_ID, NAME, error_of, error_unit, same_reason, sayable, state_words, usage_words
 
-
 SSE: Final = Sse(DONE, writes_done="success", errors=True, names=False)
 """After a failure the end marker would look like success."""
 
@@ -69,14 +68,15 @@ class Chat(Codec):
 
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
-            same_id = said.id == meant.id or (not meant.id and bool(said.id) and str(said.id).startswith("call_"))
-            return said.kind == meant.kind and same_id and said.name == meant.name
+            made = not meant.id and said.id is not None and said.id.startswith("call_")
+            same_call = (said.id == meant.id or made) and said.name == meant.name
+            return said.kind == meant.kind and (same_call or said.kind != "tool_call")
         if type(said) is Append and type(meant) is Append:
             blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip(BLANK)
             same = type(said.data) is type(meant.data) and (blank or jsontext.same(said.data, meant.data))
             return same and jsontext.same(state_words(said.state), state_words(meant.state))
         if type(said) is Start and type(meant) is Start:
-            made = bool(said.id) and str(said.id).startswith(MADE_ID)
+            made = said.id is not None and said.id.startswith(MADE_ID)
             return (
                 (said.id == meant.id or (not meant.id and made))
                 and (said.created == meant.created or meant.created is None)

@@ -36,7 +36,7 @@ class ChatDecoder(Decoder):
         self._known = Known(Serial(NAME, options.limits.part))
         self._units = Units(options)
         self._ended = False
-        self._looked: tuple[JsonObject, Step] | None = None
+        self._last = _Last()
 
     @property
     def state(self) -> str:
@@ -49,15 +49,14 @@ class ChatDecoder(Decoder):
 
     def _look(self, unit: JsonObject, name: str | None = None) -> Step:
         """What a unit says here; the last one that was looked at is known."""
-        if self._looked is not None and self._looked[0] is unit:
-            return self._looked[1]
-        step = Step(self._known, unit)
-        step.name = name
-        self._looked = unit, step
+        step = self._last.step
+        if step is None or step.unit is not unit:
+            step = self._last.step = Step(self._known, unit)
+            step.name = name
         return step
 
     def read(self, unit: JsonObject, name: str | None) -> list[Event]:
-        self._looked = None
+        self._last.step = None
         return list(self._look(unit, name).said)
 
     def canonical(self, step: Step) -> Canonical:
@@ -72,7 +71,7 @@ class ChatDecoder(Decoder):
             if type(said[-1]) is not Foreign:
                 self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
             step.take()
-        self._looked = None
+        self._last.step = None
         for event in meant:
             kind = type(event)
             self._units.follow(event)
@@ -102,6 +101,15 @@ class ChatDecoder(Decoder):
         counts = known.counts if known.counts is not None else TokenCounts()
         finish = Finish(counts, read_reason(known.reason), {NAME: {}})
         return [*(said_before(event, NAME) for event in end.said), finish]
+
+
+class _Last:
+    """The last unit that was looked at: no knowledge, only not to look twice."""
+
+    __slots__ = ("step",)
+
+    def __init__(self) -> None:
+        self.step: Step | None = None
 
 
 def reason_in(residue: JsonObject | None) -> str | None:

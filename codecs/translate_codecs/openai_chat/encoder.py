@@ -22,10 +22,11 @@ from translate.algebra.events import (
     State,
     Usage,
 )
+from translate.algebra.json_form import same_event
 from translate.algebra.usage import latest
 from translate.carry.repeats import VALUES
 from translate.codec import Codec, Encoder, Options, Pieces, Written
-from translate.errors import ToolArgumentsError
+from translate.errors import ToolArgumentsError, TranslateError
 from translate.shapes.sse import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
@@ -71,9 +72,20 @@ class ChatEncoder(ChatDecoder, Encoder):
             return expected
         moved = repeats.moved(canonical.form, expected, values)
         if moved is None:
-            self.fault("the values in it are not those of a unit that differs as the one before it")
+            # of a unit of another form: this one is part of it
+            return expected
+        if not self._says_the_same(moved, expected):
+            self.fault("the values in it make a unit that says something else")
             return expected
         return moved
+
+    def _says_the_same(self, unit: JsonObject, other: JsonObject) -> bool:
+        try:
+            said = self.read(unit, None)
+        except TranslateError:
+            return False
+        expected = self.read(other, None)
+        return len(said) == len(expected) and all(map(same_event, said, expected))
 
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
@@ -169,7 +181,7 @@ class ChatEncoder(ChatDecoder, Encoder):
         if type(head) is not Open and self._known.serial.open is None:
             return [Written(None, events)]
         said = self._states(events)
-        return [self._unit(events, said)] if said else [Written(None, events)]
+        return [self._unit(events, said, made_up=True)] if said else [Written(None, events)]
 
     def _states(self, events: Sequence[Event]) -> list[Event]:
         """What says the states of the thinking part that ends with ``events``."""
@@ -224,7 +236,8 @@ class ChatEncoder(ChatDecoder, Encoder):
         waiting = [Written(None, events[:-1])] if len(events) > 1 else []
         own = self.residue(events[-1])
         line = own.get(LINE) if own is not None else None
-        return [*waiting, self._unit(events[-1:], name=LINES[line] if line in (0, 1) else None)]
+        home = self.at_home(events[-1])
+        return [*waiting, self._unit(events[-1:], name=LINES[line] if line in (0, 1) else None, made_up=not home)]
 
     def _write_foreign(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]

@@ -71,7 +71,7 @@ def standing(reason: str, before: str | None) -> str:
 
 def same_reason(said: Reason, meant: Reason) -> bool:
     """Whether a reason that was said is the one meant."""
-    return said == meant or reason_words(said, calls=False) in {reason_words(meant, calls=calls) for calls in (0, 1)}
+    return said == meant or reason_words(said, calls=False) in {reason_words(meant, calls=calls) for calls in (False, True)}
 
 
 # ---- usage
