@@ -93,7 +93,9 @@ def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[s
 def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[str]) -> Loss:
     name = entry["event"]
     if name == "open":
-        return entry["kind"], f"{target} has no native form of this part of kind {shown(entry['kind'])}", unsayable
+        # a call that could be said, and is not, was cut off
+        content = unsayable or entry["kind"] == "tool_call"
+        return entry["kind"], f"{target} has no native form of this part of kind {shown(entry['kind'])}", content
     content = name == "annotate" or (name == "append" and (unsayable or ("state" in entry and "state" not in later)))
     return name, f"{target} has no native form of this {name!r}", content
 

@@ -17,13 +17,14 @@ from ..algebra.events import (
 )
 from ..algebra.failures import reported
 from ..algebra.json_form import same_event
+from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
 from .runs import Fragments, Run, gather
-from .sink import UnitSink
+from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
 
 JOINED = "n"
@@ -165,7 +166,7 @@ class Writing:
             self.sink.ping()
             return
         if not made_up_by_another(event, self.codec.name):
-            for piece in self.encoder.ahead(event):
+            for piece in () if self._due else self.encoder.ahead(event):
                 self._put(piece)
             held.append(event)
             self._write(event)
@@ -208,23 +209,45 @@ class Writing:
         if piece.guess is not None:
             self._options.guess(*piece.guess)
         if unit is None:
-            self.sink.put(None, None, (), meant, later=piece.later)
-        elif self.codec.complete:
+            self._put_carry(piece)
+            return
+        if self.codec.complete:
             self.sink.native(unit, piece.name)
         else:
             said: Sequence[Event] | None = None
-            if meant[0].residue is not None and (own := self.encoder.residue(meant[0])) is not None and "patch" in own:
+            own = self.encoder.residue(meant[0]) if meant else None
+            if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
-            if said is None and (self.sink.weighs or type(meant[0]) is Foreign):
+            if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):
                 said = self._read(unit, piece)
                 if said is None:
                     return
-            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later)
+            self.encoder.go_on(unit, meant)
+            end = self._end(piece.ends)
+            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later, end=end)
+            return
         self.encoder.go_on(unit, meant)
+
+    def _put_carry(self, piece: Written) -> None:
+        """What has no words, but for what the codec said with units that came before."""
+        meant = [event for event in piece.meant if not was_said(event, self.codec.name)]
+        ends = meant[-1:] if meant and type(meant[-1]) is Finish and "finish" in self.codec.leaves_out else []
+        self.encoder.go_on(None, piece.meant[: len(piece.meant) - len(ends)])
+        end = self._end(ends)
+        if ends or meant:
+            self.sink.put(None, None, (), meant[: len(meant) - len(ends)], later=piece.later, end=end)
+
+    def _end(self, ends: Sequence[Event]) -> Ending | None:
+        """The end that no unit says, and that means ``ends``."""
+        if not ends:
+            return None
+        end = Ending(self.encoder.close(marked=True), ends, not self.encoder.at_home(ends[0]))
+        self.encoder.go_on(None, ends)
+        return end
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
         """What a unit says that is about to be written; ``None`` where it must not be."""
-        foreign = type(piece.meant[0]) is Foreign
+        foreign = bool(piece.meant) and type(piece.meant[0]) is Foreign
         try:
             said = self.encoder.read(unit, piece.name)
         except TranslateError:
