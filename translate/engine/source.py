@@ -7,20 +7,22 @@ an error. A usual unit takes the short way (``Decoder.plain``), all others the l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .. import jsontext
-from ..algebra.events import Append, Event, Foreign, JsonObject, Ping
+from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
-from ..carry import patches, short
+from ..carry import short
 from ..carry.reading import CarryReader
 from ..codec import Codec, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
 from .frames import FrameOpener
-from .runs import Run, RunReader
-from .writing import JOINED, MOST, has_short_way
+from .residues import Residues
+from .runs import Run
+from .templates import RunReader
+from .writing import has_short_way
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
@@ -66,8 +68,7 @@ class Source:
         self._carry = CarryReader(codec, self._grammar)
         self._unit = -1
         self._tail: str | None = None
-        self._silent: list[JsonObject] = []
-        self._silent_size = 0
+        self._residues = Residues(self._wire, options.limits.part)
         self._plain = has_short_way(self._wire, "read", "plain")
         self._short = self._plain and watch is None and opener is FrameOpener
         # a report names what each unit loses, unit by unit
@@ -189,18 +190,18 @@ class Source:
         ``start``: where it begins in what is at hand, if others may follow it there.
         """
         data, _, name, carries, pings, whole = frame
-        if pings or not whole or data is None or len(carries) > 1:
+        if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
             return False
+        if self._carry.used and not self._options.strict:
+            return False
+        unit: Any = data
+        carry: Any = None
         if type(data) is bytes:
             try:
                 unit = jsontext.loads(data, self._options.limits.nesting)
                 carry = jsontext.loads(carries[0]) if carries else None
             except TranslateError:
                 return False
-        elif carries or not isinstance(data, dict):
-            return False
-        else:
-            unit, carry = data, None
         if type(unit) is not dict:
             return False
         if "carry" in unit:
@@ -209,13 +210,10 @@ class Source:
             unit = dict(unit)
             carry = unit.pop("carry")
         if carry is not None:
-            size = len(carries[0]) if carries else len(data)
-            if type(carry) is not dict or size > self._options.limits.carry or not self._carry.plain:
+            size = len(carries[0]) if carries else len(data or ())
+            known = type(carry) is dict and size <= self._options.limits.carry and self._carry.plain
+            if not known or not short.allows(carry, self._name):
                 return False
-            if not short.allows(carry, self._name):
-                return False
-        if self._grammar.state is ENDED or (self._carry.used and not self._options.strict):
-            return False
         events = self._wire.plain(unit, name)
         if events is None:
             return False
@@ -228,9 +226,8 @@ class Source:
         if (
             type(event) is Append
             and len(events) == 1
-            and type(event.data) is grammar.grows
-            and grammar.state is INSIDE
             and event.state is None
+            and (grammar.state is INSIDE and type(event.data) is grammar.grows)
             and (size := grammar.size + (len(event.data) or 1)) <= self._options.limits.part
         ):
             grammar.size = size
@@ -254,8 +251,7 @@ class Source:
         last = events[-1]
         if type(last) is not Append or last.state is not None or len(events) > 2:
             return False
-        cursor = self._reader.cursor
-        framing = self._reader.framing
+        cursor, framing = self._reader.cursor, self._reader.framing
         found, hot = self._runs, self._wire.hot()
         if found is None or hot is None or framing is None or type(frame.data) is not bytes:
             return False
@@ -316,7 +312,7 @@ class Source:
             unit = jsontext.copied(unit)
         unit, mended, said = self._read(unit, frame.name, ahead)
         if not self._codec.complete:
-            self._predict(unit, said)
+            self._residues.put(unit, said)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
         meant = self._apply(said, carry, [*ahead, *mended])
@@ -345,46 +341,6 @@ class Source:
                     mended.append(event)
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
-
-    def _predict(self, unit: JsonObject, said: list[Event]) -> None:
-        """What the unit has beyond the one expected here: the residue of the first event that it says."""
-        if not said:
-            self._wait(unit)
-            return
-        first = said[0]
-        if type(first) is Foreign and len(said) == 1 and not self._silent:
-            return
-        name, wire = self._name, self._wire
-        mark = wire.mark(unit)
-        own: JsonObject = {**((first.residue or {}).get(name) or {}), **(mark or {})}
-        given = first.residue
-        first.residue = {**(given or {}), name: own}
-        residue = dict(own)
-        if self._silent:
-            units, self._silent, self._silent_size = [*self._silent, unit], [], 0
-            pieces = [piece.unit for piece in wire.write(said) or () if piece.unit is not None]
-            changes = [patches.diff(pieces[i] if i < len(pieces) else {}, each) for i, each in enumerate(units)]
-            if any(changes) or len(pieces) != len(units):
-                residue["units"] = changes
-        else:
-            expected = wire.expected(unit, said)
-            patch = patches.diff({} if expected is None else expected, unit)
-            if patch:
-                residue["patch"] = patch
-            if len(said) > 1 and (expected is None or self._comes_apart(said)):
-                residue[JOINED] = min(len(said), MOST)
-        first.residue = {**(given or {}), name: residue} if residue or mark is not None else given
-
-    def _comes_apart(self, said: Sequence[Event]) -> bool:
-        """Whether the events of one unit, one by one, would be written as several."""
-        return any(self._wire.write(said[:i]) is not None for i in range(1, len(said)))
-
-    def _wait(self, unit: JsonObject) -> None:
-        """A unit that says nothing by itself: it comes home with the next that does."""
-        self._silent.append(unit)
-        self._silent_size += len(jsontext.dumps(unit))
-        if self._silent_size > self._options.limits.part:
-            raise LimitExceeded("part", self._options.limits.part)
 
     # ---- carries
 
