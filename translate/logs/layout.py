@@ -24,7 +24,7 @@ class Layout:
                    with dots between them
     ``units``      whether a record holds one unit rather than a stream
     ``id``         with ``units``: the member that says which stream a unit belongs to; else, if given, for reports
-    ``order``      with ``units``: the member that says where in its stream it stands
+    ``order``      with ``units``: the member that says where in its stream it stands; ``None``: as the records stand
     ``gaps``       with ``units``: whether integers of the order may leave some out, as time stamps do; else a stream
                    whose order has gaps lacks units, and is rejected
     """
@@ -37,8 +37,16 @@ class Layout:
     gaps: bool = False
 
     def __post_init__(self) -> None:
-        if self.units and (self.id is None or self.order is None or self.container == "streams"):
-            raise ValueError("records of units need a container of records, an id and an order")
+        if self.units and (self.id is None or self.container == "streams"):
+            raise ValueError("records of units need a container of records, and an id")
+        if not self.units and (self.order is not None or self.gaps):
+            raise ValueError("only records of units have an order")
+
+    @property
+    def numbers(self) -> str | None:
+        """The member that may number the units. One within the unit is the stream's own: it is read alone."""
+        own = self.order is not None and f"{self.order}.".startswith(f"{self.field}.")
+        return None if own else self.order
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,8 +284,11 @@ def _convert_group(
 ) -> pa.RecordBatch | None:
     counts.streams_in += 1
     try:
-        rows = [_row(row, schema) for row in group.in_order(gaps=task.layout.gaps)]
-        done = arrow.convert_rows(arrow.one(rows), task.layout, task.settings, counts)
+        ordered = group.in_order(task.layout)
+        rows = arrow.one([_row(row, schema) for row in ordered.rows])
+        done = arrow.convert_rows(rows, task.layout, task.settings, counts)
+        if ordered.counted and task.layout.numbers is not None:
+            done = arrow.numbered(done, task.layout.numbers)
     except Exception as error:
         counts.rejected += 1
         counts.records_rejected += len(group.rows)
@@ -293,7 +296,7 @@ def _convert_group(
         at = {"row": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, content, at, _id(group.id)))
         return None
-    counts.records_converted += len(rows)
+    counts.records_converted += rows.num_rows
     return done
 
 

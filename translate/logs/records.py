@@ -82,8 +82,8 @@ def _group(
 ) -> Iterator[bytes]:
     counts.streams_in += 1
     try:
-        rows = group.in_order(gaps=layout.gaps)
-        records = [_record(row.payload) for row in rows]
+        ordered = group.in_order(layout)
+        records = [_record(row.payload) for row in ordered.rows]
         done = convert_units([_content(record, layout.field) for record in records], settings, counts)
     except Exception as error:
         counts.rejected += 1
@@ -92,10 +92,13 @@ def _group(
         at = {"offset": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, whole_group, at, group.id))
         return
-    counts.records_converted += len(rows)
-    for order, (source, unit) in enumerate(done):
+    counts.records_converted += len(records)
+    for number, (source, unit) in enumerate(done):
         record = put(records[source], layout.field, unit)
-        yield jsontext.dumps(put(record, layout.order or "", order)) + b"\n"
+        if ordered.counted and layout.numbers is not None:
+            was = get(record, layout.numbers)
+            record = put(record, layout.numbers, str(number) if isinstance(was, str) else number)
+        yield jsontext.dumps(record) + b"\n"
 
 
 def _record(line: bytes) -> dict[str, Any]:
