@@ -12,11 +12,11 @@ from typing import Any
 
 from translate import codec, jsontext
 from translate.logs import Job, Layout, Settings, Summary, convert_logs
-from translate.logs.guard import BadPlan, Busy, OutputExists, identity, lock_path, names
+from translate.logs.guard import BadPlan, Busy, OutputExists, lock_path, names
 from translate.logs.job import Plan, ProcessEnded, is_folder, left_of, manifest_path, plan
 from translate.logs.layout import Container, Unaccounted
 from translate.logs.manifest import Entry, OtherJob
-from translate.logs.places import TEMPORARY, InputFault, MissingExtra
+from translate.logs.places import TEMPORARY, InputFault, MissingExtra, identity
 from translate.logs.rejects import SUFFIX
 from translate.logs.stats import Stats, stats_of
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from . import places
-from .places import TEMPORARY
+from .places import TEMPORARY, identity
 from .rejects import SUFFIX
 
 fcntl: Any = None
@@ -28,12 +28,6 @@ class OutputExists(Exception):
 
 class Busy(Exception):
     """Another job is writing there."""
-
-
-def identity(path: str) -> str:
-    """What is the same for two names of one file; of a URL, itself."""
-    path = places.plain(path)
-    return path.rstrip("/") if "://" in path else os.path.realpath(path)
 
 
 def names(output: str) -> list[str]:

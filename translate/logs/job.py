@@ -23,10 +23,10 @@ from typing import Any
 from ..registry import resolve
 from . import inputs, places
 from .grouping import MEMORY
-from .guard import BadPlan, Claims, OutputExists, alone, identity, names, refuse_existing
+from .guard import BadPlan, Claims, OutputExists, alone, names, refuse_existing
 from .layout import Counts, Layout, Settings, Unaccounted
 from .manifest import Entry, Manifest
-from .places import Output
+from .places import Output, identity
 from .recognise import recognise
 from .rejects import SUFFIX
 from .task import Done, Task, leftovers, parts, run, unchanged
@@ -218,16 +218,16 @@ def left_of(job: Job, made: Plan) -> tuple[Manifest, dict[str, Entry]]:
     before = manifest.load() if job.resume else {}
     if not manifest.found and not job.force:
         refuse_existing([path, *(name for task in made.tasks for name in names(task.output))])
-    asked = {task.place.path for task in made.tasks}
-    manifest.others = [entry for entry in before.values() if entry.input not in asked]
+    asked = {identity(task.place.path) for task in made.tasks}
+    manifest.others = [entry for known, entry in before.items() if known not in asked]
     theirs = {identity(entry.output): entry for entry in manifest.others}
     done: dict[str, Entry] = {}
     for task in made.tasks:
         other = theirs.get(identity(task.output))
         if other is not None:
             raise OutputExists(f"{task.output} is the output of {other.input} already")
-        entry = before.get(task.place.path)
-        if entry is not None and entry.output == task.output and entry.still_holds(task.place):
+        entry = before.get(identity(task.place.path))
+        if entry is not None and identity(entry.output) == identity(task.output) and entry.still_holds(task.place):
             done[task.place.path] = entry
     return manifest, done
 

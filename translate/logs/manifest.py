@@ -10,7 +10,7 @@ from .. import jsontext
 from ..errors import TranslateError
 from . import places
 from .layout import Counts
-from .places import Output, Place
+from .places import Output, Place, identity
 from .rejects import SUFFIX
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Manifest:
         self.others: list[Entry] = []
 
     def load(self) -> dict[str, Entry]:
-        """The inputs that are done, none without a manifest. Raises :class:`OtherJob`."""
+        """What is done, by the identity of its input; nothing without a manifest. Raises :class:`OtherJob`."""
         if not places.exists(self._path):
             return {}
         with places.reading(Place(self._path, "")) as file:
@@ -92,7 +92,8 @@ class Manifest:
         if not records or records[0] != self._head:
             raise OtherJob(f"{self._path} is of another job, or of other settings")
         self.found = True
-        return {said["input"]: Entry(**{**said, "counts": Counts.from_json(said["counts"])}) for said in records[1:]}
+        entries = [Entry(**{**said, "counts": Counts.from_json(said["counts"])}) for said in records[1:]]
+        return {identity(entry.input): entry for entry in entries}
 
     def begin(self, entries: list[Entry]) -> None:
         """Write it anew, with what is done already."""

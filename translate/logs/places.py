@@ -58,6 +58,12 @@ def plain(path: str) -> str:
     return path.removeprefix("file://").removeprefix("local://")
 
 
+def identity(path: str) -> str:
+    """What is the same for two names of one file; of a URL, itself."""
+    path = plain(path)
+    return path.rstrip("/") if "://" in path else os.path.realpath(path)
+
+
 def system_of(url: str) -> tuple[Any, str]:
     """The file system of a URL, and the path on it. What other processes write there is seen."""
     fsspec = _module("fsspec")
