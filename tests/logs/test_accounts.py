@@ -13,10 +13,11 @@ import pytest
 from tests.logs import faults, packing, samples
 from tests.logs.samples import GOOD, SETTINGS, text
 from translate import GrammarError, registry
+from translate.cli import main
 from translate.engine.translator import make_options
 from translate.logs import Job, Layout, convert_logs
 from translate.logs.grouping import Group, Grouping, Row
-from translate.logs.layout import Counts, Unaccounted
+from translate.logs.layout import Counts
 
 UNITS = Layout("parquet", "unit", units=True, id="id", order="seq")
 
@@ -68,8 +69,8 @@ def test_rows_that_are_lost_are_noticed(
     assert counts.records_in == len(rows)
     groups = Grouping.groups
     monkeypatch.setattr(Grouping, "groups", lambda self: list(groups(self))[:-1])
-    with pytest.raises(Unaccounted):
-        convert_logs(Job(job.inputs, str(tmp_path / "new"), job.layout, SETTINGS))
+    again = convert_logs(Job(job.inputs, str(tmp_path / "new"), job.layout, SETTINGS))
+    assert (again.faults, list(again.failed)) == (1, list(job.inputs))
 
 
 # ---- faults of a codec --------------------------------------------------------------------------------------
@@ -99,9 +100,20 @@ def test_a_codec_that_fails_stops_no_job(tmp_path: Path, units: bool) -> None:
     pytest.importorskip("pyarrow.parquet").write_table(found, path)
     layout = UNITS if units else Layout("parquet", "stream")
     summary = convert_logs(Job([str(path)], str(tmp_path / "out"), layout, SETTINGS))
-    assert (summary.counts.converted, summary.counts.rejected) == (1, 1)
+    assert (summary.counts.converted, summary.counts.rejected, summary.faults) == (1, 1, 1)
     (reject,) = packing.records_of((tmp_path / "out.rejects.jsonl").read_bytes())
     assert reject["error"] == {"type": "KeyError", "message": "'seven'"}
+
+
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize("command", [("convert", "-o", "out", "--to", "unievent-sse"), ("stats",)])
+def test_a_fault_is_not_taken_for_a_broken_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "log").write_text(text(12).replace('"inputTokens":1', '"inputTokens":777') + text(3))
+    assert main([*command, "in", "--from", "gateway-sse"]) == 70
 
 
 @pytest.mark.usefixtures("faulty")

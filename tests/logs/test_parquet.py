@@ -21,7 +21,8 @@ from translate.logs.layout import Counts
 from translate.logs.places import InputFault, Place
 from translate.logs.rejects import SUFFIX
 from translate.logs.stream import whole
-from translate.logs.task import Done, Task, run
+from translate.logs.task import run
+from translate.logs.work import Done, Task
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")

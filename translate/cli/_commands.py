@@ -7,17 +7,17 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from dataclasses import fields
 from itertools import chain
 from typing import Any
 
 import translate
-from translate import Limits, jsontext
+from translate import jsontext
 
-from ._files import STANDARD, Input, Output
+from ._files import STANDARD, Input, Output, print_lines
 from ._formats import assembling, overview, readable, writable
 from ._report import reporting
 from ._status import Status, UsageError, one_line
+from ._values import limits_of
 
 
 def convert_any(args: Namespace) -> Status:
@@ -123,12 +123,6 @@ def formats(args: Namespace) -> Status:
     return Status.FINE
 
 
-def limits_of(args: Namespace) -> Limits:
-    """The limits that were asked for."""
-    given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}
-    return Limits(**{name: value for name, value in given.items() if value is not None})
-
-
 def _plain(value: Any) -> Any:
     """A message with its bytes as base64 text."""
     if isinstance(value, bytes):
@@ -142,8 +136,3 @@ def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def print_lines(target: Output, text: str) -> None:
-    """Write lines of text, and the end of the last."""
-    target.write(text.encode() + b"\n")

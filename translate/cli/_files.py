@@ -127,6 +127,11 @@ class Output(_File):
             raise _unwritable(self.name, error) from None
 
 
+def print_lines(target: Output, text: str) -> None:
+    """Write lines of text, and the end of the last."""
+    target.write(text.encode() + b"\n")
+
+
 def _standard(stream: TextIO | None, mode: str) -> FileIO:
     if stream is None:
         raise OSError(0, "it is closed")

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from glob import has_magic
-from typing import Any
+from typing import Any, NoReturn
 
 from translate import codec, jsontext
 from translate.logs import Job, Layout, Settings, Summary, convert_logs
 from translate.logs.guard import BadPlan, Busy, OutputExists, lock_path, names
-from translate.logs.job import Plan, ProcessEnded, is_folder, left_of, manifest_path, plan
-from translate.logs.layout import Container, Unaccounted
-from translate.logs.manifest import Entry, OtherJob
-from translate.logs.places import TEMPORARY, InputFault, MissingExtra, identity
+from translate.logs.job import left_of
+from translate.logs.layout import Container
+from translate.logs.manifest import OtherJob
+from translate.logs.outputs import temporary
+from translate.logs.places import InputFault, MissingExtra, identity
+from translate.logs.plan import Plan, is_folder, manifest_path, plan
+from translate.logs.processes import ProcessEnded
 from translate.logs.rejects import SUFFIX
 from translate.logs.stats import Stats, stats_of
 
-from ._commands import limits_of, print_lines
-from ._files import STANDARD, Output
+from ._files import STANDARD, Output, print_lines
 from ._formats import readable, writable
-from ._status import InputError, OutputError, Status, UsageError, one_line
+from ._status import InputError, OutputError, Status, Terminated, UsageError, one_line
+from ._values import limits_of
 
 _COMPRESSED = (".gz", ".zst", ".zstd")
 _OPTIONS = ("container", "stream_field", "unit_field", "jobs", "resume", "force", "dry_run", "limit", "verify")
@@ -59,13 +64,18 @@ def convert(args: Namespace) -> Status:
             return _dry(job, made)
         _check_report(args.report, job, made)
         with _reporting(args.report) as report:
-            with _progress(len(made.tasks)) as told:
-                summary = convert_logs(job, told, made)
+            with _terminable(), _progress(made) as seen:
+                summary = convert_logs(job, made=made, seen=seen)
             report(_report(summary))
     print(_summary(summary), file=sys.stderr)
-    if summary.failed:
-        return Status.FILES
-    return Status.FAILED if summary.counts.rejected else Status.FINE
+    return _status(summary.faults, summary.failed, summary.counts.rejected)
+
+
+def _status(faults: int, failed: Collection[str], rejected: int) -> Status:
+    """The worst of what happened: a fault of the program is never taken for one of the streams."""
+    if faults:
+        return Status.FAULT
+    return Status.FILES if failed else Status.FAILED if rejected else Status.FINE
 
 
 def stats(args: Namespace) -> Status:
@@ -79,9 +89,7 @@ def stats(args: Namespace) -> Status:
         print_lines(target, jsontext.dumps_strict(found.as_json()).decode() if args.json else _table(found))
     for path, why in found.failed.items():
         print(one_line(f"{path}: {why}"), file=sys.stderr)
-    if found.failed:
-        return Status.FILES
-    return Status.FAILED if found.counts.rejected else Status.FINE
+    return _status(found.counts.faults + found.faults, found.failed, found.counts.rejected)
 
 
 def _job(args: Namespace) -> Job:
@@ -141,8 +149,6 @@ def _problems() -> Iterator[None]:
         raise UsageError(str(error)) from None
     except ProcessEnded as error:
         raise OutputError(f"{error}; --resume goes on") from None
-    except Unaccounted as error:
-        raise OutputError(f"the job does not add up: {error}") from None
     except OSError as error:
         raise OutputError(f"cannot write {error.filename or 'the output'}: {error.strerror or error}") from None
 
@@ -163,7 +169,7 @@ def _check_report(path: str | None, job: Job, made: Plan) -> None:
     if path in (None, STANDARD):
         return
     manifest = manifest_path(job)
-    ours = {manifest, manifest + TEMPORARY, lock_path(manifest), *made.failed}
+    ours = {manifest, temporary(manifest), lock_path(manifest), *made.failed}
     ours.update(name for task in made.tasks for name in (task.place.path, *names(task.output)))
     if identity(path or "") in map(identity, ours):
         raise UsageError(f"the report would be written over {path}")
@@ -200,24 +206,40 @@ def _dry(job: Job, made: Plan) -> Status:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Entry], None]]:
-    """A progress bar, on a terminal, where ``rich`` is installed."""
+def _terminable() -> Iterator[None]:
+    """A job that is told to end, by SIGTERM, cleans up as an interrupted one does."""
+
+    def end(number: int, frame: object) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        # others cannot set signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _progress(made: Plan) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar of bytes, on a terminal, where ``rich`` is installed."""
     try:
         if not sys.stderr.isatty():
             raise ImportError
         from rich.console import Console
-        from rich.markup import escape
-        from rich.progress import Progress
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
     except ImportError:
-        yield lambda entry: None
+        yield None
         return
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("converting", total=total)
-        yield lambda entry: progress.update(task, advance=1, description=escape(_name(entry)))
-
-
-def _name(entry: Entry) -> str:
-    return one_line(os.path.basename(entry.input))
+    columns = (TextColumn("converting"), BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
+    total = sum(task.state.size for task in made.tasks if task.state is not None)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("converting", total=total)
+        yield lambda done: progress.update(bar, completed=done)
 
 
 def _summary(summary: Summary) -> str:
@@ -227,6 +249,8 @@ def _summary(summary: Summary) -> str:
         ("streams", f"{counts.streams_in:,} in, {counts.converted:,} converted, {counts.rejected:,} rejected"),
         ("units", f"{counts.units_in:,} in, {counts.units_out:,} out"),
     ]
+    if summary.faults:
+        rows.append(("faults", f"{summary.faults:,} of the program itself"))
     if counts.records_in:
         rows.insert(2, ("records", f"{counts.records_in:,} in, {counts.records_rejected:,} rejected"))
     for name, number in sorted(counts.losses.items()):

@@ -290,8 +290,7 @@ def convert_streams(
             result = whole(_stream(value), settings, counts)
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
-            counts.rejected += 1
-            counts.records_rejected += 1
+            counts.reject(error, 1)
             rejected(index, error)
             done.append(None)
         else:

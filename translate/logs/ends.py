@@ -203,7 +203,7 @@ class EndToEnd:
             if self._settings.verify:
                 verify(self._settings, lambda: self._raw.pieces(0, over), self._out.pieces())
         except Exception as error:
-            self._counts.rejected += 1
+            self._counts.reject(error)
             self._reject(Reject(error, _Part(self._raw, over), {"offset": self._offset}))
         else:
             for piece in self._out.pieces():
@@ -211,10 +211,10 @@ class EndToEnd:
             count(self._counts, self._settings, self._translator, self._report, units)
         if over < end and not self.full:
             self._counts.streams_in += 1
-            self._counts.rejected += 1
             stray: Exception = GrammarError("lines behind a stream that are no unit", expected="a stream")
             if torn:
                 stray = TruncatedStream("the input ended inside the first unit of a stream")
+            self._counts.reject(stray)
             self._reject(Reject(stray, _Part(self._raw, end, over), {"offset": self._offset + over}))
         self._offset += end
         self._drop()
@@ -230,8 +230,8 @@ class EndToEnd:
 
     def _give_up(self, end: int) -> None:
         self._counts.streams_in += 1
-        self._counts.rejected += 1
         error = self._error or GrammarError("the stream is broken")
+        self._counts.reject(error)
         self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
         self._offset += end
         self._drop()

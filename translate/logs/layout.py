@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from ..carry.losses import LossPolicy
 from ..engine.translator import ModelOption
+from ..errors import TranslateError
 from ..limits import Limits
 
 Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]
@@ -74,17 +75,26 @@ class Settings:
 
 @dataclass(slots=True)
 class Counts:
-    """What became of streams. ``streams_in`` is counted as they are read, the others as they end."""
+    """What became of streams. ``streams_in`` is counted as they are read, the others as they end. ``faults``: of those
+    that were rejected, the ones at which the program failed, rather than they.
+    """
 
     streams_in: int = 0
     converted: int = 0
     rejected: int = 0
+    faults: int = 0
     records_in: int = 0
     records_converted: int = 0
     records_rejected: int = 0
     units_in: int = 0
     units_out: int = 0
     losses: Counter[str] = field(default_factory=Counter)
+
+    def reject(self, error: Exception, records: int = 0) -> None:
+        """A stream was rejected, of so many records."""
+        self.rejected += 1
+        self.records_rejected += records
+        self.faults += not isinstance(error, TranslateError)
 
     def add(self, other: Counts) -> None:
         """Add those of another input."""

@@ -1,4 +1,4 @@
-"""Where logs lie: files, folders, globs and URLs, compressed or not; and outputs that are there whole or not at all."""
+"""Where logs lie: files and URLs, compressed or not."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from errno import EIO
 from hashlib import blake2b
-from pathlib import PurePosixPath
-from shutil import copyfileobj
 from typing import Any, BinaryIO, cast
 
 CHUNK = 1 << 20
-TEMPORARY = ".part"
-"""What the name of an output ends in until it is whole."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".zst", ".zstd")
@@ -106,6 +101,11 @@ def digest(place: Place) -> str:
         while data := file.read(CHUNK):
             found.update(data)
     return found.hexdigest()
+
+
+def proof(place: Place) -> str:
+    """What tells whether something is what it was: the version of an object in a store, the digest of bytes."""
+    return (place.remote and state(place).version) or digest(place)
 
 
 def _opened(place: Place) -> BinaryIO:
@@ -204,142 +204,6 @@ def bare(name: str) -> str:
         if name.endswith(suffix):
             return name.removesuffix(suffix)
     return name
-
-
-@contextmanager
-def _faults(path: str) -> Iterator[None]:
-    """Errors say what could not be written; those of a store's library become ``OSError``."""
-    try:
-        yield
-    except MissingExtra:
-        raise
-    except Exception as error:
-        why = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        raise OSError(getattr(error, "errno", None) or EIO, why, path) from error
-
-
-class Output:
-    """An output that is written under a temporary name; :meth:`commit` gives it its own, :meth:`discard` removes it.
-
-    It is compressed as its own name says (``.gz``, ``.zst``). ``append`` writes the bytes of another output that was
-    compressed alike. ``size`` counts what was written, before compression.
-    """
-
-    def __init__(self, path: str, *, part: str = "", plain: bool = False) -> None:
-        """``part``: the mark of one of several parts; ``plain``: what is written is compressed already."""
-        self.path = path
-        self.size = 0
-        self.lines = 0
-        self._name = f"{path}{part}{TEMPORARY}"
-        self._system, self._raw = None, cast(BinaryIO, None)
-        with _faults(self.path):
-            if "://" in path:
-                self._system, self._name = system_of(self._name)
-                self._raw = _open_remote(self._system, self._name)
-            else:
-                os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-                self._raw = open(self._name, "wb")  # noqa: SIM115
-        self._file = self._raw if plain else _compressing(self._raw, path)
-
-    def write(self, data: bytes) -> None:
-        """Write bytes."""
-        with _faults(self.path):
-            self._file.write(data)
-        self.size += len(data)
-        self.lines += data.count(b"\n")
-
-    def append(self, part: str) -> None:
-        """Add the output that ``part`` names, and remove it."""
-        name = f"{self.path}{part}{TEMPORARY}"
-        with _faults(self.path):
-            with open(name, "rb") as file:
-                copyfileobj(file, self._raw, CHUNK)
-            os.unlink(name)
-
-    def close(self) -> None:
-        """All is written, under the temporary name."""
-        with _faults(self.path):
-            if self._file is not self._raw:
-                self._file.close()
-            if self._system is None and not self._raw.closed:
-                self._raw.flush()
-                os.fsync(self._raw.fileno())
-            self._raw.close()
-
-    def commit(self) -> None:
-        """All is written: from now on it has its own name."""
-        self.close()
-        with _faults(self.path):
-            if self._system is not None:
-                self._system.mv(self._name, system_of(self.path)[1])
-            else:
-                os.replace(self._name, self.path)
-
-    def discard(self) -> None:
-        """Leave nothing."""
-        with suppress(Exception):
-            self._raw.close()
-        with suppress(Exception):
-            if self._system is not None:
-                self._system.rm(self._name)
-            else:
-                os.unlink(self._name)
-
-
-def _open_remote(system: Any, name: str) -> BinaryIO:
-    try:
-        return cast(BinaryIO, system.open(name, "wb"))
-    except FileNotFoundError:
-        # a system with folders
-        system.makedirs(str(PurePosixPath(name).parent), exist_ok=True)
-        return cast(BinaryIO, system.open(name, "wb"))
-
-
-def _compressing(raw: BinaryIO, path: str) -> Any:
-    if path.endswith(".gz"):
-        # no name and no time in it: the same input gives the same bytes
-        return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
-    if path.endswith((".zst", ".zstd")):
-        return zstd().ZstdFile(raw, "wb")
-    return raw
-
-
-def rename(old: str, new: str) -> None:
-    """Give what is at one path another, whatever is there."""
-    with _faults(new):
-        if "://" not in new:
-            os.replace(old, new)
-            return
-        system, inner = system_of(new)
-        system.mv(system_of(old)[1], inner)
-
-
-def remove(path: str) -> None:
-    """Remove what is at a path."""
-    with _faults(path):
-        if "://" not in path:
-            os.unlink(path)
-            return
-        system, inner = system_of(path)
-        system.rm(inner)
-
-
-def size(path: str) -> int | None:
-    """Bytes at a path or URL; ``None`` where nothing is."""
-    with _faults(path):
-        if "://" not in path:
-            return os.stat(path).st_size if os.path.exists(path) else None
-        system, inner = system_of(path)
-        return int(system.size(inner)) if system.exists(inner) else None
-
-
-def exists(path: str) -> bool:
-    """Whether there is something at a path or URL."""
-    with _faults(path):
-        if "://" not in path:
-            return os.path.lexists(path)
-        system, inner = system_of(path)
-        return bool(system.exists(inner))
 
 
 def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:

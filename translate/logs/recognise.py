@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from .. import jsontext
@@ -12,11 +15,13 @@ from ..engine.translator import EventReader
 from ..errors import GrammarError, TranslateError
 from ..limits import Limits
 from ..registry import formats, resolve
-from .layout import Layout, get
+from .layout import Container, Layout, get
 from .places import InputFault, Place, lines, reading
 
 _HEAD = 1 << 20
 _RECORDS = 50
+_BEGINNING = 1 << 16
+"""Characters of a text by which its format is told."""
 _DEPTH = 3
 _IDS = ("stream_id", "request_id", "response_id", "session_id", "conversation_id", "trace_id", "id", "stream")
 _ORDERS = ("order", "seq", "sequence", "index", "position", "n", "i")
@@ -45,6 +50,16 @@ class Found:
                 place = f"in {layout.field!r}, by {layout.id!r} and {layout.order!r}"
                 return f"{self.format}, {what} with a unit each {place}"
 
+    def options(self) -> str:
+        """What to type for it on the command line."""
+        layout = self.layout
+        said = {"from": self.format}
+        if layout.container != "streams":
+            said |= {"unit-field" if layout.units else "stream-field": layout.field}
+            said |= {"id-field": layout.id} if layout.id else {}
+            said |= {"order-field": layout.order} if layout.order else {}
+        return " ".join(f"--{name} {value}" for name, value in said.items())
+
 
 def recognise(place: Place, layout: Layout | None = None) -> Found:
     """What an input is. ``layout``: how it holds streams, where that is known; only the format is looked for then.
@@ -52,58 +67,119 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
     Raises :class:`NotRecognised`, and what reading raises.
     """
     if layout is not None and layout.container != "streams":
-        records = list(_parquet(place) if layout.container == "parquet" else _lines(place))
-        values = [value for record in records if (value := _optional(record, layout.field)) is not None]
-        return Found(_format(values), layout)
+        values = [value for record in _read(place, layout.container) for value in _value(record, layout.field)]
+        return Found(_vote(values), layout)
     with reading(place) as file:
         head = file.read(_HEAD)
-    if not head.strip():
-        raise NotRecognised(f"{place.path} is empty")
+    return of_head(head, place.path, layout, lambda container: _read(place, container))
+
+
+def of_head(
+    head: bytes, name: str, layout: Layout | None, records: Callable[[str], list[dict[str, Any]]] | None = None
+) -> Found:
+    """What something is that begins so. ``records``: reads its first ones, which need more than the beginning perhaps.
+
+    Raises :class:`NotRecognised`, and what reading raises.
+    """
+    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not bare:
+        raise NotRecognised(f"{name} is empty")
     if head.startswith(b"PAR1"):
-        return _of_records(list(_parquet(place)), "parquet")
+        if records is None:
+            raise NotRecognised(f"{name} is Parquet, which is read from a file alone")
+        return _of_records(records("parquet"), "parquet")
     format, likeness = _best(head)
-    if likeness < 2 and layout is None and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        try:
-            return _of_records(list(_lines(place)), "lines")
-        except NotRecognised:
-            if format is None:
-                raise
+    found: list[dict[str, Any]] = []
+    if likeness < 2 and layout is None:
+        found = _records(head.splitlines()) if records is None else records("lines")
+        if found:
+            try:
+                return _of_records(found, "lines")
+            except NotRecognised:
+                if format is None:
+                    raise
     if format is not None:
         return Found(format, Layout())
-    raise NotRecognised(f"{place.path} is no log of a known format; known are {', '.join(formats())}")
+    if bare.startswith(b"["):
+        raise NotRecognised(f"{name} is a JSON array, not JSON lines: `jq -c '.[]'` makes lines of it")
+    raise NotRecognised(f"{name} is no log of a known format; known are {', '.join(formats())}")
 
 
-def _lines(place: Place) -> Iterator[dict[str, Any]]:
+def advice(place: Place, layout: Layout, src: str) -> str | None:
+    """What an input is instead, of which no stream could be read as it was asked for, and what to type; if that can be
+    told.
+    """
+    try:
+        found = recognise(place)
+    except NotRecognised as error:
+        return str(error)
+    if (found.format, found.layout.container) == (src, "streams") or (
+        (found.layout.field, found.layout.units) == (layout.field, layout.units) and found.format == src
+    ):
+        return None
+    return f"{place.path} looks like {found}: {found.options()}"
+
+
+def _read(place: Place, container: str) -> list[dict[str, Any]]:
+    """The first records of an input."""
+    if container == "parquet":
+        from .parquet import first_rows
+
+        return list(first_rows(place, _RECORDS))
     with reading(place) as file:
-        for (_, line), _ in zip(lines(file), range(_RECORDS), strict=False):
-            try:
-                record = jsontext.loads(line)
-            except TranslateError:
-                continue
-            if isinstance(record, dict):
-                yield record
+        return _records(line for (_, line), _ in zip(lines(file), range(_RECORDS), strict=False))
 
 
-def _parquet(place: Place) -> Iterator[dict[str, Any]]:
-    from .parquet import first_rows
-
-    return first_rows(place, _RECORDS)
-
-
-def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
-    paths = dict.fromkeys(path for record in records for path in _members(record))
-    for path in paths:
-        values = [value for record in records if (value := _optional(record, path)) is not None]
-        format = _try(values[0]) if values else None
-        if format is None:
+def _records(found: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The records of lines; others are passed over."""
+    records = []
+    for line in islice(found, _RECORDS):
+        try:
+            records.append(jsontext.loads(line, len(line)))
+        except TranslateError:
             continue
-        if any(_length(value, format) > 1 for value in values):
-            return Found(format, Layout(container, path, id=_named(records[0], _IDS, path)))
-        id, order = _named(records[0], _IDS, path), _named(records[0], _ORDERS, path)
-        if id is None or order is None:
-            raise NotRecognised(f"the records hold a unit each in {path!r}: name the fields of its id and its order")
-        return Found(format, Layout(container, path, units=True, id=id, order=order))
-    raise NotRecognised("the records hold no stream of a known format")
+    return [record for record in records if isinstance(record, dict)]
+
+
+def _of_records(records: list[dict[str, Any]], container: Container) -> Found:
+    """What records are: of the members that hold streams in most of them the first, in the format that most have.
+
+    One body that is empty, or an error, decides for no file.
+    """
+    paths = dict.fromkeys(path for record in records for path in _members(record))
+    values = {path: [value for record in records for value in _value(record, path)] for path in paths}
+    votes = {path: _votes(found) for path, found in values.items()}
+    path = max(votes, key=lambda path: votes[path].total(), default="")
+    if not votes or not votes[path]:
+        raise NotRecognised(_why_not(values))
+    ((format, _),) = votes[path].most_common(1)
+    id = _named(records, _IDS, path)
+    if any(_length(value, format) > 1 for value in values[path]):
+        return Found(format, Layout(container, path, id=id))
+    order = _named(records, _ORDERS, path)
+    if id is None or order is None:
+        raise NotRecognised(
+            f"the records hold a unit each in {path!r}, not a stream: --unit-field {path} --id-field NAME, which says "
+            "of which stream it is, and --order-field NAME, where in it, if not as the records stand"
+        )
+    return Found(format, Layout(container, path, units=True, id=id, order=order))
+
+
+def _why_not(values: dict[str, list[Any]]) -> str:
+    """What records hold where they hold no streams."""
+    for path, found in values.items():
+        decoded = [data for value in found if isinstance(value, str) and (data := _base64(value)) is not None]
+        format = max(_votes([data.decode("utf-8", "replace") for data in decoded]), default=None)
+        if format is not None:
+            return f"the records hold {format} as base64 in {path!r}: decode it, as with `jq -c '.{path} |= @base64d'`"
+    return "the records hold no stream of a known format"
+
+
+def _base64(text: str) -> bytes | None:
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        return None
 
 
 def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterator[str]:
@@ -115,35 +191,50 @@ def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterato
                 yield from _members(value, f"{ahead}{name}.", depth + 1)
 
 
-def _optional(record: dict[str, Any], path: str) -> Any:
+def _value(record: dict[str, Any], path: str) -> list[Any]:
+    """What a record has at a path, if anything."""
     try:
-        return get(record, path)
+        value = get(record, path)
     except KeyError:
-        return None
+        return []
+    return [] if value is None else [value]
 
 
-def _named(record: dict[str, Any], names: tuple[str, ...], field: str) -> str | None:
-    """The member with one of the names, but the field that was found."""
-    paths = [path for path in _members(record) if path != field and not path.startswith(f"{field}.")]
-    found = (path for name in names for path in paths if path.rpartition(".")[2] == name)
-    return next((path for path in found if type(_optional(record, path)) in (str, int)), None)
+def _named(records: list[dict[str, Any]], names: tuple[str, ...], field: str) -> str | None:
+    """The member with one of the names, but the field that was found, in the first record that has it."""
+    for record in records:
+        if _value(record, field):
+            paths = [path for path in _members(record) if path != field and not path.startswith(f"{field}.")]
+            found = (path for name in names for path in paths if path.rpartition(".")[2] == name)
+            return next((path for path in found if {type(each) for each in _value(record, path)} & {str, int}), None)
+    return None
 
 
-def _format(values: list[Any]) -> str:
-    format = _try(values[0]) if values else None
-    if format is None:
-        raise NotRecognised("the records hold no stream of a known format")
-    return format
+def _vote(values: list[Any]) -> str:
+    votes = _votes(values)
+    if not votes:
+        raise NotRecognised(_why_not({"the field": values}))
+    return votes.most_common(1)[0][0]
 
 
-def _try(value: Any) -> str | None:
-    """The format of a stream or a unit."""
+def _votes(values: list[Any]) -> Counter[str]:
+    """How many values are of each format; one that says something outweighs all that may only be of it."""
+    votes = Counter[str]()
+    for format, likeness in map(_try, values):
+        if format is not None:
+            votes[format] += 1 if likeness < 2 else _RECORDS + 1
+    return votes
+
+
+def _try(value: Any) -> tuple[str | None, int]:
+    """The format of a stream or a unit, by its beginning, and how well it is told: see :func:`_likeness`."""
     if isinstance(value, str):
-        return format_of(value.encode("utf-8", "surrogatepass") + b"\n\n")
+        # what has no object in it is no stream, and most members of records are of this kind
+        return _best(value[:_BEGINNING].encode("utf-8", "surrogatepass") + b"\n\n") if "{" in value else (None, 0)
     units = value if isinstance(value, list) else [value]
     if not units or not isinstance(units[0], dict):
-        return None
-    return _best(units[0], objects=True)[0]
+        return None, 0
+    return _best(units[0], objects=True)
 
 
 def format_of(head: bytes) -> str | None:

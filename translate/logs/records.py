@@ -32,8 +32,7 @@ def convert_streams(
             done = put(record, layout.field, whole(content, settings, counts))
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
-            counts.rejected += 1
-            counts.records_rejected += 1
+            counts.reject(error, 1)
             reject(Reject(error, Whole(line), {"offset": offset}, stream))
         else:
             counts.records_converted += 1
@@ -61,8 +60,7 @@ def convert_units_of(
         except TranslateError as error:
             # it belongs to no stream that is known
             counts.streams_in += 1
-            counts.rejected += 1
-            counts.records_rejected += 1
+            counts.reject(error, 1)
             reject(Reject(error, Whole(line), {"offset": offset}))
         else:
             grouping.add(Row(*key, offset, line))
@@ -86,8 +84,7 @@ def _group(
         records = [_record(row.payload) for row in ordered.rows]
         done = convert_units([_content(record, layout.field) for record in records], settings, counts)
     except Exception as error:
-        counts.rejected += 1
-        counts.records_rejected += len(group.rows)
+        counts.reject(error, len(group.rows))
         whole_group = Whole(*(row.payload + b"\n" for row in group.rows))
         at = {"offset": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, whole_group, at, group.id))

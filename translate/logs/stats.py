@@ -10,12 +10,13 @@ from typing import Any
 
 from .. import jsontext
 from .grouping import Grouping
-from .job import Job, tasks_of
 from .layout import Counts, Layout, get
 from .places import InputFault
+from .plan import Job, tasks_of
 from .records import convert_streams, convert_units_of
 from .stream import Reject
-from .task import Sink, Task, convert_into
+from .task import convert_into
+from .work import ProgramFault, Sink, Task, faults_of_the_program
 
 
 @dataclass(slots=True)
@@ -31,6 +32,8 @@ class Stats:
     errors: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
+    faults: int = 0
+    """Inputs at which the program failed."""
 
     def counters(self) -> Iterator[tuple[str, Counter[str]]]:
         """What is counted, each under its name."""
@@ -66,17 +69,19 @@ def stats_of(job: Job) -> Stats:
     """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, what it has no words for, too."""
     found = Stats()
     made = tasks_of(job)
-    found.failed = dict(made.failed)
+    found.failed, found.faults = dict(made.failed), made.faults
     for task in made.tasks:
         seen = replace(task, settings=replace(task.settings, dst="events-jsonl"))
         counts, lossy = Counts(), Counts()
         try:
-            _read(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
-            if job.settings.dst != seen.settings.dst:
-                bare = replace(task, settings=replace(task.settings, loss="drop"))
-                _read(bare, lossy, _Nothing(), lambda reject: None)
-        except InputFault as fault:
+            with faults_of_the_program():
+                _read(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
+                if job.settings.dst != seen.settings.dst:
+                    bare = replace(task, settings=replace(task.settings, loss="drop"))
+                    _read(bare, lossy, _Nothing(), lambda reject: None)
+        except (InputFault, ProgramFault) as fault:
             found.failed[task.place.path] = str(fault)
+            found.faults += isinstance(fault, ProgramFault)
             continue
         found.counts.add(counts)
         found.losses.update(lossy.losses)
