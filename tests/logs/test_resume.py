@@ -76,7 +76,7 @@ def content(out: Path) -> dict[str, bytes]:
 
 def start(logs: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
     """The same by a process of its own, at the head of a group that its workers are of."""
-    code = f"from translate.logs import processes; processes.PART = {PART}; from translate.cli import main; exit(main())"
+    code = f"from translate.logs import processes as p; p.PART = {PART}; from translate.cli import main; exit(main())"
     command = [sys.executable, "-c", code, *arguments(logs, out, "--jobs", "2", *more)]
     return subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL, start_new_session=True)
 

@@ -24,10 +24,7 @@ def convert_any(args: Namespace) -> Status:
     """Convert one stream that is piped through, or logs."""
     from . import _logs
 
-    if _logs.is_job(args):
-        return _logs.convert(args)
-    args.file = args.files[0] if args.files else STANDARD
-    return convert(args)
+    return _logs.convert_any(args, convert)
 
 
 def stats(args: Namespace) -> Status:
@@ -37,16 +34,16 @@ def stats(args: Namespace) -> Status:
     return _logs.stats(args)
 
 
-def convert(args: Namespace) -> Status:
-    """Translate a stream. All that arrived is translated and written before more is asked for."""
+def convert(args: Namespace, begun: Input | None = None) -> Status:
+    """Translate a stream, ``begun`` or not. All that arrived is translated and written before more is asked for."""
     named, dst = args.src if args.src == "auto" else readable(args.src), writable(args.dst)
     clock = args.clock
     with (
-        Input(args.file) as source,
+        begun or Input(args.file) as source,
         Output(args.output, source) as target,
         reporting(args.report, source, target) as report,
     ):
-        src, chunks = recognised(source) if named == "auto" else (named, source)
+        src, chunks = recognised(source, quiet=args.quiet) if named == "auto" else (named, source)
         target.clear()
         stream = translate.convert(
             chunks,
@@ -63,6 +60,8 @@ def convert(args: Namespace) -> Status:
         with stream:
             for piece in stream:
                 target.write(piece)
+        if args.verbose:
+            print(f"{source.name}: {source.size:,} bytes read, {target.size:,} written", file=sys.stderr)
         if source.error is not None:  # the output says it too, in the target's words
             raise source.error
         if stream.failure is not None:
@@ -70,15 +69,16 @@ def convert(args: Namespace) -> Status:
     return Status.FINE
 
 
-def recognised(source: Input) -> tuple[str, Iterable[bytes]]:
-    """The format of an input by its beginning, and all of it."""
+def recognised(source: Input, *, quiet: bool = False) -> tuple[str, Iterable[bytes]]:
+    """The format of an input by its beginning, and all of it. It is told, unless ``quiet``."""
     from translate.logs.recognise import format_of
 
     head = next(source, b"")
     format = format_of(head)
     if format is None:
         raise UsageError(f"{source.name} begins like no format that is known: name it, --from FORMAT")
-    print(f"{source.name}: {format}", file=sys.stderr)
+    if not quiet:
+        print(f"{source.name}: {format}", file=sys.stderr)
     return format, chain((head,), source)
 
 

@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from glob import has_magic
 from typing import Any, NoReturn
 
@@ -17,45 +17,92 @@ from translate.logs import Job, Layout, Settings, Summary, convert_logs
 from translate.logs.guard import BadPlan, Busy, OutputExists, lock_path, names
 from translate.logs.job import left_of
 from translate.logs.layout import Container
-from translate.logs.manifest import OtherJob
+from translate.logs.manifest import Entry, OtherJob
 from translate.logs.outputs import temporary
-from translate.logs.places import InputFault, MissingExtra, identity
+from translate.logs.places import InputFault, MissingExtra, identity, is_compressed
 from translate.logs.plan import Plan, is_folder, manifest_path, plan
 from translate.logs.processes import ProcessEnded
+from translate.logs.recognise import NotRecognised, advice, of_head
 from translate.logs.rejects import SUFFIX
 from translate.logs.stats import Stats, stats_of
+from translate.logs.work import Task
 
-from ._files import STANDARD, Output, print_lines
+from ._files import STANDARD, Input, Output, print_lines
 from ._formats import readable, writable
+from ._pipes import convert as pipe
+from ._pipes import first, holds_many
 from ._status import InputError, OutputError, Status, Terminated, UsageError, one_line
 from ._values import limits_of
 
-_COMPRESSED = (".gz", ".zst", ".zstd")
-_OPTIONS = ("container", "stream_field", "unit_field", "jobs", "resume", "force", "dry_run", "limit", "verify")
+_RECORDS = ("container", "stream_field", "unit_field", "limit", "verify")
+_JOBS = ("jobs", "resume", "force", "dry_run")
 
 
-def is_job(args: Namespace) -> bool:
-    """Whether the inputs are logs, rather than one stream that is piped through."""
-    return (
-        len(args.files) > 1
-        or any(getattr(args, name) for name in _OPTIONS)
-        or any("://" in name or os.path.isdir(name) or _is_glob(name) or _packed(name) for name in args.files)
-        or _packed(args.output)
-    )
+def convert_any(args: Namespace, plain: Callable[[Namespace, Input | None], Status]) -> Status:
+    """Convert what is asked for: logs in a job, logs that are piped through, or one ``plain`` stream.
+
+    A file is known by what it holds, whatever it is called, and one is treated as many are.
+    """
+    args.file = args.files[0] if args.files else STANDARD
+    through = len(args.files) < 2 and STANDARD in (args.file, args.output) and not _is_several(args.file)
+    many = args.rejects is not None or any(getattr(args, name) for name in (*_RECORDS, *_JOBS))
+    many = many or (args.file != STANDARD and holds_many(args.file, args.src))
+    if not through and (many or _is_several(args.file, *args.files[1:]) or _is_packed(args.output)):
+        return convert(args)
+    _refuse_useless(args)
+    if not many and (args.file != STANDARD or args.src != "auto"):
+        return plain(args, None)
+    _refuse(args, _JOBS, "what is piped through is no job")
+    with Input(args.file) as source:
+        head = first(source)
+        if not many:
+            many = is_compressed(head)
+            with suppress(NotRecognised):
+                many = many or of_head(head, source.name, None).layout.container != "streams"
+        if not many:
+            source.unread(head)
+            return plain(args, source)
+        _refuse(args, ("errors",), "streams of logs that fail are put aside")
+        with _problems(), _finding():
+            return pipe(args, _layout(args), _settings(args), source, head)
 
 
-def _is_glob(name: str) -> bool:
-    return has_magic(name) and not os.path.lexists(name)
+def _is_several(*names: str) -> bool:
+    """Whether names are not those of one file."""
+    return len(names) > 1 or any(_is_elsewhere(name) for name in names)
 
 
-def _packed(name: str) -> bool:
-    return name.endswith(_COMPRESSED) or name.endswith(".parquet")
+def _is_elsewhere(name: str) -> bool:
+    return "://" in name or os.path.isdir(name) or (has_magic(name) and not os.path.lexists(name))
+
+
+def _is_packed(output: str) -> bool:
+    """Whether an output is a folder, or its name says what it is to be."""
+    return output.endswith((".gz", ".zst", ".zstd", ".parquet", "/")) or "://" in output
+
+
+def _refuse(args: Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse options that would have no effect."""
+    for name in names:
+        if getattr(args, name) not in (None, False, "raise"):
+            raise UsageError(f"--{name.replace('_', '-')} has no effect: {why}")
+
+
+def _refuse_useless(args: Namespace) -> None:
+    if not args.stream_field and not args.unit_field:
+        _refuse(args, ("id_field",), "it is one of records, whose --stream-field or --unit-field is not named")
+    if not args.unit_field:
+        _refuse(args, ("order_field", "gaps"), "it is one of units, whose --unit-field is not named")
 
 
 def convert(args: Namespace) -> Status:
     """Convert logs."""
     if args.output == STANDARD or not args.files or STANDARD in args.files:
         raise UsageError("logs are converted from files, folders, globs or URLs into a file or folder: -o OUT")
+    _refuse_useless(args)
+    _refuse(args, ("errors",), "streams of logs that fail are put aside")
+    _refuse(args, ("rejects",), "a job keeps them beside each output, in OUT.rejects.jsonl")
+    _refuse(args, ("report",) if args.dry_run else (), "a dry run has none")
     job = _job(args)
     with _problems():
         with _finding():
@@ -65,9 +112,14 @@ def convert(args: Namespace) -> Status:
         _check_report(args.report, job, made)
         with _reporting(args.report) as report:
             with _terminable(), _progress(made) as seen:
-                summary = convert_logs(job, made=made, seen=seen)
+                summary = convert_logs(job, _told if args.verbose else _untold, made, seen)
             report(_report(summary))
-    print(_summary(summary), file=sys.stderr)
+    if not args.quiet:
+        print(_summary(summary), file=sys.stderr)
+    elif summary.failed:
+        print("\n".join(_failed(summary)), file=sys.stderr)
+    if summary.counts.rejected > summary.counts.converted:
+        _advise(made.tasks[0])
     return _status(summary.faults, summary.failed, summary.counts.rejected)
 
 
@@ -82,6 +134,7 @@ def stats(args: Namespace) -> Status:
     """Print what logs hold."""
     args.dst, args.output, args.verify, args.loss, args.model = args.dst or "events-jsonl", "", False, "carry", None
     args.clock, args.jobs, args.resume, args.force, args.limit = None, None, False, False, args.limit
+    _refuse_useless(args)
     job = _job(args)
     with _problems(), _finding():
         found = stats_of(job)
@@ -93,14 +146,26 @@ def stats(args: Namespace) -> Status:
 
 
 def _job(args: Namespace) -> Job:
+    return Job(
+        args.files,
+        args.output,
+        _layout(args),
+        _settings(args),
+        jobs=args.jobs or 1,
+        resume=args.resume,
+        force=args.force,
+        limit=args.limit,
+    )
+
+
+def _settings(args: Namespace) -> Settings:
+    layout = _layout(args)
+    # records may hold objects
+    records = layout is None or layout.container != "streams"
+    codec(args.dst)
     try:
-        layout = _layout(args)
-        # records may hold objects
-        records = layout is None or layout.container != "streams"
-        codec(args.dst)
-        src = args.src if args.src == "auto" else readable(args.src)
-        settings = Settings(
-            src,
+        return Settings(
+            args.src if args.src == "auto" else readable(args.src),
             args.dst if records else writable(args.dst),
             loss=args.loss,
             strict=args.strict,
@@ -108,16 +173,6 @@ def _job(args: Namespace) -> Job:
             limits=limits_of(args),
             clock=args.clock,
             verify=args.verify,
-        )
-        return Job(
-            args.files,
-            args.output,
-            layout,
-            settings,
-            jobs=args.jobs or 1,
-            resume=args.resume,
-            force=args.force,
-            limit=args.limit,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -135,7 +190,10 @@ def _layout(args: Namespace) -> Layout | None:
         raise UsageError("--container streams: there are no fields, for there are no records")
     container: Container = args.container or "records"
     units = args.unit_field is not None
-    return Layout(container, field, units=units, id=args.id_field, order=args.order_field, gaps=args.gaps)
+    try:
+        return Layout(container, field, units=units, id=args.id_field, order=args.order_field, gaps=args.gaps)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 @contextmanager
@@ -260,8 +318,28 @@ def _summary(summary: Summary) -> str:
     lines += [f"{'took':10}{one_line(path)} for {one_line(what)}" for path, what in list(summary.found.items())[:10]]
     rejects = [entry.output + SUFFIX for entry in summary.entries if entry.counts.rejected]
     lines += [f"{'rejects':10}{one_line(path)}" for path in rejects[:10]]
-    lines += [f"{'failed':10}{one_line(f'{path}: {why}')}" for path, why in summary.failed.items()]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_failed(summary)])
+
+
+def _advise(task: Task) -> None:
+    """Say what an input is, where most streams could not be read as it was asked for."""
+    with suppress(InputFault, OSError):
+        said = advice(task.place, task.layout, task.settings.src)
+        if said is not None:
+            print(one_line(said), file=sys.stderr)
+
+
+def _failed(summary: Summary) -> list[str]:
+    return [f"{'failed':10}{one_line(f'{path}: {why}')}" for path, why in summary.failed.items()]
+
+
+def _untold(entry: Entry) -> None:
+    """Say nothing of an input that is done."""
+
+
+def _told(entry: Entry) -> None:
+    said = f"{entry.counts.converted:,} converted, {entry.counts.rejected:,} rejected"
+    print(one_line(f"{entry.input} -> {entry.output}: {said}"), file=sys.stderr)
 
 
 def _report(summary: Summary) -> bytes:

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -235,6 +235,12 @@ class EndToEnd:
         self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
         self._offset += end
         self._drop()
+
+
+def several(pieces: Iterable[bytes], settings: Settings) -> bool:
+    """Whether anything that says something follows the first stream."""
+    scan = _Scan(settings)
+    return any(scan.feed(piece) is not None for piece in pieces)
 
 
 class _Scan:

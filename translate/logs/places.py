@@ -126,14 +126,21 @@ def reading(place: Place) -> Iterator[BinaryIO]:
     with _opened(place) as raw:
         head = _Faulty(raw).read(4)
         raw.seek(0)
-        if head.startswith(_GZIP):
-            with gzip.open(raw, "rb") as file:
-                yield cast(BinaryIO, _Faulty(file))
-        elif _is_zstd(head):
-            with zstd().open(raw, "rb") as file:
-                yield cast(BinaryIO, _Faulty(file))
-        else:
-            yield cast(BinaryIO, _Faulty(raw))
+        with unpacked(raw, head) as file:
+            yield file
+
+
+@contextmanager
+def unpacked(raw: BinaryIO, head: bytes) -> Iterator[BinaryIO]:
+    """The same of what is open, and begins with ``head``."""
+    if head.startswith(_GZIP):
+        with gzip.open(raw, "rb") as file:
+            yield cast(BinaryIO, _Faulty(file))
+    elif _is_zstd(head[:4]):
+        with zstd().open(raw, "rb") as file:
+            yield cast(BinaryIO, _Faulty(file))
+    else:
+        yield cast(BinaryIO, _Faulty(raw))
 
 
 class _Faulty:
@@ -170,11 +177,12 @@ class _Faulty:
             raise InputFault(f"{type(error).__name__}: {error}") from error
 
 
-def compressed(place: Place) -> bool:
-    """Whether an input is compressed; then it can be read from its start alone."""
-    with _opened(place) as raw:
-        head = _Faulty(raw).read(4)
-    return head.startswith(_GZIP) or _is_zstd(head)
+def is_compressed(what: Place | bytes) -> bool:
+    """Whether an input, or what begins so, is compressed; then it can be read from its start alone."""
+    if isinstance(what, Place):
+        with _opened(what) as raw:
+            what = _Faulty(raw).read(4)
+    return what.startswith(_GZIP) or _is_zstd(what[:4])
 
 
 def is_parquet(place: Place) -> bool:

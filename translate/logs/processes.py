@@ -128,7 +128,7 @@ def _split(task: Task, jobs: int) -> list[Task]:
     if jobs == 1 and places.bare(task.output) == task.output:
         return [task]
     try:
-        return [task] if places.compressed(task.place) else parts(task, -(-task.state.size // PART), task.state.size)
+        return [task] if places.is_compressed(task.place) else parts(task, -(-task.state.size // PART), task.state.size)
     except places.InputFault:
         # it is met again, where the task is run
         return [task]

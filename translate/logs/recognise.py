@@ -66,9 +66,6 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
 
     Raises :class:`NotRecognised`, and what reading raises.
     """
-    if layout is not None and layout.container != "streams":
-        values = [value for record in _read(place, layout.container) for value in _value(record, layout.field)]
-        return Found(_vote(values), layout)
     with reading(place) as file:
         head = file.read(_HEAD)
     return of_head(head, place.path, layout, lambda container: _read(place, container))
@@ -77,21 +74,23 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
 def of_head(
     head: bytes, name: str, layout: Layout | None, records: Callable[[str], list[dict[str, Any]]] | None = None
 ) -> Found:
-    """What something is that begins so. ``records``: reads its first ones, which need more than the beginning perhaps.
+    """What something is that begins so: see :func:`recognise`. ``records``: reads its first ones, of lines or Parquet,
+    which need more than the beginning perhaps.
 
     Raises :class:`NotRecognised`, and what reading raises.
     """
     bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not bare:
         raise NotRecognised(f"{name} is empty")
+    records = records or (lambda container: _records(head.splitlines()))
+    if layout is not None and layout.container != "streams":
+        values = [value for record in records(layout.container) for value in _value(record, layout.field)]
+        return Found(_vote(values, layout.field), layout)
     if head.startswith(b"PAR1"):
-        if records is None:
-            raise NotRecognised(f"{name} is Parquet, which is read from a file alone")
         return _of_records(records("parquet"), "parquet")
     format, likeness = _best(head)
-    found: list[dict[str, Any]] = []
     if likeness < 2 and layout is None:
-        found = _records(head.splitlines()) if records is None else records("lines")
+        found = records("lines")
         if found:
             try:
                 return _of_records(found, "lines")
@@ -106,9 +105,7 @@ def of_head(
 
 
 def advice(place: Place, layout: Layout, src: str) -> str | None:
-    """What an input is instead, of which no stream could be read as it was asked for, and what to type; if that can be
-    told.
-    """
+    """What an input is instead, that could not be read as it was asked for, and what to type; if that can be told."""
     try:
         found = recognise(place)
     except NotRecognised as error:
@@ -210,10 +207,10 @@ def _named(records: list[dict[str, Any]], names: tuple[str, ...], field: str) ->
     return None
 
 
-def _vote(values: list[Any]) -> str:
+def _vote(values: list[Any], path: str) -> str:
     votes = _votes(values)
     if not votes:
-        raise NotRecognised(_why_not({"the field": values}))
+        raise NotRecognised(_why_not({path: values}))
     return votes.most_common(1)[0][0]
 
 
