@@ -17,8 +17,8 @@ a unit: a struct               ``string``                   ``string``: JSON
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -177,10 +177,26 @@ def _is_order(kind: pa.DataType) -> bool:
     return _is_text(kind) or _is(kind, "integer", "floating", "decimal", "temporal")
 
 
+_Change: TypeAlias = Callable[[Any], Any]
+"""What makes a field of another."""
+
+
+def changed(schema: pa.Schema, path: str, change: _Change) -> pa.Schema:
+    """A schema with another field at a path that it has."""
+    return pa.schema(_changed(schema, _names(schema, path), change), metadata=schema.metadata)
+
+
+def _changed(fields: Iterable[pa.Field], names: Sequence[str], change: _Change) -> list[pa.Field]:
+    def at(field: pa.Field) -> pa.Field:
+        if field.name != names[0]:
+            return field
+        return field.with_type(pa.struct(_changed(field.type, names[1:], change))) if names[1:] else change(field)
+
+    return [at(field) for field in fields]
+
+
 def _with_type(schema: pa.Schema, path: str, kind: pa.DataType) -> pa.Schema:
-    # an empty batch knows how to do it
-    empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
-    return put(empty, path, pa.array([], kind)).schema
+    return changed(schema, path, lambda field: field.with_type(kind))
 
 
 # ---- values --------------------------------------------------------------------------------------------------

@@ -99,11 +99,10 @@ class KeptUnits:
         done = arrow.converted_schema(schema, self.layout, self.settings)
         if not self.explode:
             done = pa.schema([done.field(self.layout.id or ""), pa.field(self.column, pa.string())])
-        order = done.get_field_index(self.layout.order or "") if self.explode else -1
-        if order >= 0:
-            kind = done.field(order).type
-            number = done.field(order).with_type(kind if kind in _NUMBERS else pa.int64())
-            done = done.set(order, number.with_nullable(True))
+        if self.explode and self.layout.order:
+            kind = arrow.type_of(done, self.layout.order)
+            number = kind if kind in _NUMBERS else pa.int64()
+            done = arrow.changed(done, self.layout.order, lambda field: field.with_type(number).with_nullable(True))
         return _with_error(done, self)
 
     def convert(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -135,14 +134,14 @@ class KeptUnits:
             rows = arrow.one(batches).take(pa.array(places, pa.int64()))
             if self.explode:
                 done = arrow.convert_rows(rows, self.layout, self.settings, Counts())
-                done = arrow.numbered(done, self.layout.order or "", schema.field(self.layout.order).type)
+                done = arrow.numbered(done, self.layout.order or "", arrow.type_of(schema, self.layout.order or ""))
                 return _columns(done, [None] * done.num_rows, schema)
             said, text = None, arrow.join_rows(rows, self.column, self.settings, Counts())
         except Exception as error:
             said, text = _said(error), None
         if self.explode:
             for path in (self.column, self.layout.order or ""):
-                first = arrow.put(first, path, pa.nulls(1, schema.field(path).type))
+                first = arrow.put(first, path, pa.nulls(1, arrow.type_of(schema, path)))
             return _columns(first, [said], schema)
         words = [pa.array([each], pa.string()) for each in (text, said)]
         return pa.RecordBatch.from_arrays([arrow.column(first, self.layout.id or ""), *words], schema=schema)
@@ -179,10 +178,9 @@ def _said(error: Exception | None) -> str | None:
 def _with_error(schema: pa.Schema, kept: KeptStreams | KeptUnits) -> pa.Schema:
     if kept.error in schema.names:
         raise ValueError(f"there is a column {kept.error!r} already")
-    index = schema.get_field_index(kept.column)
-    if index < 0:
-        raise arrow.NoSuchColumn(f"there is no column {kept.column!r}")
-    return schema.set(index, schema.field(index).with_nullable(True)).append(pa.field(kept.error, pa.string()))
+    arrow.type_of(schema, kept.column)
+    done = arrow.changed(schema, kept.column, lambda field: field.with_nullable(True))
+    return done.append(pa.field(kept.error, pa.string()))
 
 
 def _columns(batch: pa.RecordBatch, errors: list[Any], schema: pa.Schema) -> pa.RecordBatch:
