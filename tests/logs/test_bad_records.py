@@ -276,3 +276,24 @@ def test_a_job_that_did_nothing_does_not_bar_the_next(tmp_path: Path) -> None:
     assert convert("--from", SSE, "-o", "out") == 3
     path.write_bytes(GOOD)
     assert convert("--from", SSE, "-o", "out") == 0
+
+
+# ---- size -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pad", [-1, 0, 1, 2, 3_000_000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_record_that_is_too_long_is_rejected_whole(tmp_path: Path, pad: int, end: bytes, packed: str) -> None:
+    limit = 20_000
+    line = json.dumps({"stream": GOOD.decode(), "pad": ""}).encode()
+    long = line.replace(b'"pad": "', b'"pad": "' + b"x" * (limit - len(line) + pad))
+    assert len(long) == limit + pad
+    path = tmp_path / "in" / f"log{packed}"
+    path.write_bytes(packing.packed(line + end + long + end + line, packed))
+    job = Job([str(path)], str(tmp_path / "out"), Layout("lines"), Settings(SSE, "gateway-sse"), record=limit)
+    counts = convert_logs(job).counts
+    assert (counts.converted, counts.rejected, counts.records_in) == ((3, 0, 3) if pad <= 0 else (2, 1, 3))
+    for reject in rejects(tmp_path / "out.rejects.jsonl"):
+        assert (content(reject), reject["at"]) == (long, {"offset": len(line + end)})
+        assert reject["error"]["message"] == f"the record has {len(long)} bytes"

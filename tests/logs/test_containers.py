@@ -202,7 +202,7 @@ def test_parts_have_borders_anywhere(tmp_path: Path, ending: bytes) -> None:
 
 def read_lines(place: places.Place, start: int, end: int | None) -> list[tuple[int, bytes]]:
     with places.reading(place) as file:
-        return list(places.lines(file, start, end))
+        return [(at, line) for at, line in places.lines(file, start, end) if isinstance(line, bytes)]
 
 
 def test_parts_beside_logs_that_are_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from translate.logs.job import left_of
 from translate.logs.layout import Container
 from translate.logs.manifest import Entry, OtherJob
 from translate.logs.outputs import temporary
-from translate.logs.places import InputFault, MissingExtra, identity, is_compressed
+from translate.logs.places import RECORD, InputFault, MissingExtra, identity, is_compressed
 from translate.logs.plan import Plan, is_folder, manifest_path, plan
 from translate.logs.processes import ProcessEnded
 from translate.logs.recognise import NotRecognised, advice, of_head
@@ -155,6 +155,7 @@ def _job(args: Namespace) -> Job:
         resume=args.resume,
         force=args.force,
         limit=args.limit,
+        record=args.max_record or RECORD,
     )
 
 

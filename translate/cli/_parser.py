@@ -367,6 +367,7 @@ def _add_records(parser: ArgumentParser) -> None:
     group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
     group.add_argument("--order-field", metavar="NAME", help="that for where in it; default: as the lines stand")
     group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
+    group.add_argument("--max-record", type=count, metavar="N", help="bytes of a record; default: 268,435,456")
     group.add_argument("--limit", type=count, metavar="N", help="streams of each input at most")
 
 

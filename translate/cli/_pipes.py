@@ -17,7 +17,7 @@ from translate.errors import UnknownFormat
 from translate.logs import Layout, Settings, outputs
 from translate.logs.ends import several
 from translate.logs.layout import Counts
-from translate.logs.places import InputFault, MissingExtra, Place, is_compressed, reading, state, unpacked
+from translate.logs.places import RECORD, InputFault, MissingExtra, Place, is_compressed, reading, state, unpacked
 from translate.logs.recognise import Found, of_head, recognise
 from translate.logs.rejects import Rejects
 from translate.logs.stream import Reject
@@ -98,7 +98,7 @@ def _task(args: Namespace, layout: Layout | None, settings: Settings, source: In
         if not args.quiet:
             print(f"{source.name}: {found}", file=sys.stderr)
         settings, layout = replace(settings, src=found.format), found.layout
-    return Task(place, "", layout or Layout(), settings, limit=args.limit)
+    return Task(place, "", layout or Layout(), settings, limit=args.limit, record=args.max_record or RECORD)
 
 
 def _told(name: str, reject: Reject) -> str:

@@ -13,45 +13,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from .. import jsontext
 from ..errors import GrammarError, TranslateError, TruncatedStream, UpstreamFailure
 from ..registry import resolve
 from .layout import Counts, Settings
-from .places import CHUNK
+from .places import CHUNK, Spool
 from .stream import Reject, broken, count, end_of, report_for, translator, verify
 from .tail import is_silent, last_end
-
-_SPOOL = 16 * CHUNK
-
-
-class Spool:
-    """Bytes that were written, to be read again; many of them are on disk."""
-
-    def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115
-        self.size = 0
-
-    def write(self, data: bytes) -> None:
-        """Add bytes."""
-        self._file.seek(self.size)
-        self._file.write(data)
-        self.size += len(data)
-
-    def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
-        end = self.size if end is None else min(end, self.size)
-        while start < end:
-            self._file.seek(start)
-            data = self._file.read(min(end - start, CHUNK))
-            start += len(data)
-            yield data
-
-    def close(self) -> None:
-        """Give up what it holds."""
-        self._file.close()
 
 
 class _Part:

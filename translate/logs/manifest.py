@@ -82,7 +82,7 @@ class Manifest:
         if not outputs.exists(self._path):
             return {}
         with places.reading(Place(self._path, "")) as file:
-            found = [line for _, line in places.lines(file)]
+            found = [line for _, line in places.lines(file) if isinstance(line, bytes)]
         records = []
         for line in found:
             try:

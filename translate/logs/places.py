@@ -6,15 +6,53 @@ import gzip
 import importlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 CHUNK = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".zst", ".zstd")
+RECORD = 256 * CHUNK
+"""Bytes of a record's line at most."""
+
+
+class Spool:
+    """Bytes that were written, to be read again; many of them are on disk."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(16 * CHUNK)  # noqa: SIM115
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        self._file.seek(self.size)
+        self._file.write(data)
+        self.size += len(data)
+
+    def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
+        end = self.size if end is None else min(end, self.size)
+        while start < end:
+            self._file.seek(start)
+            data = self._file.read(min(end - start, CHUNK))
+            start += len(data)
+            yield data
+
+    def close(self) -> None:
+        """Give up what it holds."""
+        self._file.close()
+
+
+class Long(Spool):
+    """A line that has more bytes than its ``limit``."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
 
 
 class InputFault(Exception):
@@ -153,9 +191,9 @@ class _Faulty:
         """As of a file."""
         return cast(bytes, self._safe(self._file.read, size))
 
-    def readline(self) -> bytes:
+    def readline(self, size: int = -1) -> bytes:
         """As of a file."""
-        return cast(bytes, self._safe(self._file.readline))
+        return cast(bytes, self._safe(self._file.readline, size))
 
     def seek(self, at: int, whence: int = 0) -> int:
         """As of a file."""
@@ -214,22 +252,43 @@ def bare(name: str) -> str:
     return name
 
 
-def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+def lines(
+    file: BinaryIO, start: int = 0, end: int | None = None, limit: int = RECORD
+) -> Iterator[tuple[int, bytes | Long]]:
     """Offset and bytes, without its end, of each line that begins from ``start`` on and before ``end``.
 
-    Blank lines are left out.
+    Blank lines are left out. One of more than ``limit`` bytes is never in memory: it is on disk.
     """
     at = start
     if start:
         file.seek(start - 1)
         # the line that runs over the border belongs to the part before it
-        at += len(file.readline()) - 1
-    for line in file:
-        if end is not None and at >= end:
-            return
-        text = line.rstrip(b"\r\n")
+        at -= 1
+        while line := file.readline(CHUNK):
+            at += len(line)
+            if line.endswith(b"\n"):
+                break
+    while (end is None or at < end) and (line := file.readline(limit + 2)):
+        size, text = len(line), line.rstrip(b"\r\n")
         if not at:
             text = text.removeprefix(_BOM)
-        if text.strip():
+        if len(text) > limit:
+            with closing(Long(limit)) as long:
+                size += _rest(file, line, long)
+                yield at, long
+        elif text and not text.isspace():
             yield at, text
-        at += len(line)
+        at += size
+
+
+def _rest(file: BinaryIO, begin: bytes, long: Long) -> int:
+    """Put a line that begins so on disk; how many bytes more it has."""
+    size = 0
+    while not begin.endswith(b"\n") and (more := file.readline(CHUNK)):
+        size += len(more)
+        # the end of the line may be in two pieces
+        body = begin.rstrip(b"\r")
+        long.write(body)
+        begin = begin[len(body) :] + more
+    long.write(begin.rstrip(b"\r\n"))
+    return size

@@ -13,7 +13,7 @@ from . import inputs, outputs, places
 from .grouping import MEMORY
 from .guard import BadPlan, Claims, names, refuse_special
 from .layout import Layout, Settings
-from .places import identity
+from .places import RECORD, identity
 from .recognise import recognise
 from .work import ProgramFault, Task, faults_of_the_program
 
@@ -30,6 +30,7 @@ class Job:
     ``force``    write over outputs that exist
     ``limit``    streams of each input at most, to try a job; then it is taken in one part
     ``memory``   bytes of units that are put together by id in memory; more are on disk
+    ``record``   bytes of a record's line; a longer one is rejected
     """
 
     inputs: Sequence[str]
@@ -41,6 +42,7 @@ class Job:
     force: bool = False
     limit: int | None = None
     memory: int = MEMORY
+    record: int = RECORD
 
 
 @dataclass(slots=True)
@@ -117,7 +119,7 @@ def _task(job: Job, place: places.Place, made: Plan) -> Task:
         raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
     if settings.clock is None:
         settings = replace(settings, clock=state.modified)
-    return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, state=state)
+    return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, record=job.record, state=state)
 
 
 def is_folder(job: Job) -> bool:

@@ -124,7 +124,7 @@ def _read(place: Place, container: str) -> list[dict[str, Any]]:
 
         return list(first_rows(place, _RECORDS))
     with reading(place) as file:
-        return _records(line for (_, line), _ in zip(lines(file), range(_RECORDS), strict=False))
+        return _records(line for _, line in islice(lines(file), _RECORDS) if isinstance(line, bytes))
 
 
 def _records(found: Iterable[bytes]) -> list[dict[str, Any]]:

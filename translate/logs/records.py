@@ -10,11 +10,12 @@ from .. import jsontext
 from ..errors import DecodeError, LimitExceeded, TranslateError
 from .grouping import Group, Grouping, Row, is_nan
 from .layout import Counts, Layout, Settings, Unaccounted, get, put
-from .stream import Reject, Whole, whole
+from .places import Long
+from .stream import Content, Reject, Whole, whole
 from .units import convert_units
 
-Lines = Iterable[tuple[int, bytes]]
-"""Offset and bytes of each line that is not blank."""
+Lines = Iterable[tuple[int, bytes | Long]]
+"""Offset and bytes of each line that is not blank; one that is too long is on disk."""
 
 
 def convert_streams(
@@ -26,14 +27,14 @@ def convert_streams(
         counts.records_in += 1
         stream: Any = None
         try:
-            record = _record(line)
+            record = _record(_short(line))
             stream = _optional(record, layout.id)
             content = _content(record, layout.field)
             done = put(record, layout.field, whole(content, settings, counts))
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
             counts.reject(error, 1)
-            reject(Reject(error, Whole(line), {"offset": offset}, stream))
+            reject(Reject(error, _kept(line), {"offset": offset}, stream))
         else:
             counts.records_converted += 1
             yield jsontext.dumps(done) + b"\n"
@@ -56,14 +57,15 @@ def convert_units_of(
     for offset, line in lines:
         counts.records_in += 1
         try:
-            key = _key(_record(line), layout)
+            record = _short(line)
+            key = _key(_record(record), layout)
         except TranslateError as error:
             # it belongs to no stream that is known
             counts.streams_in += 1
             counts.reject(error, 1)
-            reject(Reject(error, Whole(line), {"offset": offset}))
+            reject(Reject(error, _kept(line), {"offset": offset}))
         else:
-            grouping.add(Row(*key, offset, line))
+            grouping.add(Row(*key, offset, record))
             left += 1
     groups = grouping.groups()
     for group in islice(groups, limit):
@@ -96,6 +98,16 @@ def _group(
             was = get(record, layout.numbers)
             record = put(record, layout.numbers, str(number) if isinstance(was, str) else number)
         yield jsontext.dumps(record) + b"\n"
+
+
+def _kept(line: bytes | Long) -> Content:
+    return Whole(line) if isinstance(line, bytes) else line
+
+
+def _short(line: bytes | Long) -> bytes:
+    if isinstance(line, Long):
+        raise LimitExceeded("record", line.limit, what=f"the record has {line.size} bytes")
+    return line
 
 
 def _record(line: bytes) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .ends import EndToEnd
 from .grouping import Grouping
 from .layout import Counts, Unaccounted
 from .outputs import TEMPORARY, Output, real
-from .places import InputFault, lines, reading, state
+from .places import InputFault, Long, lines, reading, state
 from .records import Lines, convert_streams, convert_units_of
 from .rejects import SUFFIX, Rejects
 from .stream import Reject
@@ -94,7 +94,7 @@ def convert_open(
                 seen(file.tell())
         streams.close()
         return
-    found = lines(file, task.start, task.end)
+    found = lines(file, task.start, task.end, task.record)
     if seen is not None:
         found = _watched(found, file, seen)
     if layout.units:
@@ -104,7 +104,7 @@ def convert_open(
         _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
 
 
-def _watched(found: Lines, file: BinaryIO, seen: Callable[[int], None]) -> Iterator[tuple[int, bytes]]:
+def _watched(found: Lines, file: BinaryIO, seen: Callable[[int], None]) -> Iterator[tuple[int, bytes | Long]]:
     for number, each in enumerate(found):
         if not number % _LINES:
             seen(file.tell())

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from .grouping import MEMORY
 from .layout import Counts, Layout, Settings
-from .places import InputFault, MissingExtra, Place, State
+from .places import RECORD, InputFault, MissingExtra, Place, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Task:
     part: str = ""
     limit: int | None = None
     memory: int = MEMORY
+    record: int = RECORD
     state: State | None = None
 
 
