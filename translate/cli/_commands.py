@@ -71,7 +71,7 @@ def convert(args: Namespace, begun: Input | None = None) -> Status:
 
 def recognised(source: Input, *, quiet: bool = False) -> tuple[str, Iterable[bytes]]:
     """The format of an input by its beginning, and all of it. It is told, unless ``quiet``."""
-    from translate.logs.recognise import format_of
+    from translate.logs.likeness import format_of
 
     head = next(source, b"")
     format = format_of(head)

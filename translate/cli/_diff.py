@@ -148,7 +148,7 @@ def _first(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def _recognised(head: bytes) -> str:
-    from translate.logs.recognise import format_of
+    from translate.logs.likeness import format_of
 
     format = format_of(head)
     if format is None:

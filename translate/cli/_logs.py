@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from translate import codec, jsontext
 from translate.logs import Job, Layout, Settings, Summary, convert_logs
 from translate.logs.guard import BadPlan, Busy, OutputExists, lock_path, names
+from translate.logs.har import BODY
 from translate.logs.job import left_of
 from translate.logs.layout import Container
 from translate.logs.manifest import Entry, OtherJob
@@ -186,9 +187,11 @@ def _layout(args: Namespace) -> Layout | None:
     if field is None:
         if args.container in ("lines", "parquet") and args.src != "auto":
             raise UsageError("records: name the field of their streams, --stream-field, or units, --unit-field")
+        if args.container in ("har", "docker", "cri"):
+            return Layout(args.container, BODY)
         return Layout("streams") if args.container == "streams" or args.src != "auto" else None
-    if args.container == "streams":
-        raise UsageError("--container streams: there are no fields, for there are no records")
+    if args.container not in (None, "lines", "parquet"):
+        raise UsageError(f"--container {args.container}: there are no fields to name")
     container: Container = args.container or "records"
     units = args.unit_field is not None
     try:

@@ -359,8 +359,9 @@ def _add_records(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("logs of records (members of members: names with dots between)")
     group.add_argument(
         "--container",
-        choices=("streams", "lines", "parquet"),
-        help="what the files are: streams, end to end; JSON lines of records; Parquet. Default: as the names say",
+        choices=("streams", "lines", "parquet", "har", "docker", "cri"),
+        help="what files are: streams, end to end; JSON lines of records; Parquet; HAR; logs of Docker's json-file or "
+        "of the Kubernetes CRI. Default: what they hold",
     )
     group.add_argument("--stream-field", metavar="NAME", help="a record holds a stream, in this field")
     group.add_argument("--unit-field", metavar="NAME", help="a record holds one unit of a stream, in this field")

@@ -12,7 +12,9 @@ from ..engine.translator import ModelOption
 from ..errors import TranslateError
 from ..limits import Limits
 
-Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]
+Container: TypeAlias = Literal["streams", "lines", "parquet", "records", "har", "docker", "cri"]
+PRINTED: tuple[Container, ...] = ("streams", "docker", "cri")
+"""Containers whose output is streams end to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,9 @@ class Layout:
     """How a file holds streams.
 
     ``container``  ``"streams"``: one stream, or several end to end; ``"lines"``: JSON lines, a record each;
-                   ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins
+                   ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins;
+                   ``"har"``: an archive of a browser or proxy, see :mod:`.har`; ``"docker"`` and ``"cri"``: logs of
+                   containers, see :mod:`.wrapped`
     ``field``      of records: the member (or column) with the stream, or one unit of it. Members of members are named
                    with dots between them
     ``units``      whether a record holds one unit rather than a stream
@@ -38,7 +42,7 @@ class Layout:
     gaps: bool = False
 
     def __post_init__(self) -> None:
-        if self.units and (self.id is None or self.container == "streams"):
+        if self.units and (self.id is None or self.container not in ("lines", "parquet", "records")):
             raise ValueError("records of units need a container of records, and an id")
         if not self.units and (self.order is not None or self.gaps):
             raise ValueError("only records of units have an order")

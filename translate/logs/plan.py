@@ -12,7 +12,7 @@ from ..registry import resolve
 from . import inputs, outputs, places
 from .grouping import MEMORY
 from .guard import BadPlan, Claims, names, refuse_special
-from .layout import Layout, Settings
+from .layout import PRINTED, Layout, Settings
 from .places import RECORD, identity
 from .recognise import recognise
 from .work import ProgramFault, Task, faults_of_the_program
@@ -115,7 +115,7 @@ def _task(job: Job, place: places.Place, made: Plan) -> Task:
         found = recognise(place, job.layout and layout)
         made.found[place.path] = str(found)
         settings, layout = replace(settings, src=found.format), found.layout
-    if layout.container == "streams" and resolve(settings.dst)[1].objects:
+    if layout.container in (*PRINTED, "har") and resolve(settings.dst)[1].objects:
         raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
     if settings.clock is None:
         settings = replace(settings, clock=state.modified)

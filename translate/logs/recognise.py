@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,25 +9,32 @@ from itertools import islice
 from typing import Any
 
 from .. import jsontext
-from ..algebra.events import Failure, Foreign, Ping
-from ..engine.translator import EventReader
-from ..errors import GrammarError, TranslateError
-from ..limits import Limits
-from ..registry import formats, resolve
+from ..errors import TranslateError
+from ..registry import formats
+from . import har, wrapped
 from .layout import Container, Layout, get
-from .places import InputFault, Place, lines, reading
+from .likeness import best, format_of, length, of_value
+from .places import RECORD, InputFault, Place, lines, reading
+from .records import text_of
 
 _HEAD = 1 << 20
 _RECORDS = 50
-_BEGINNING = 1 << 16
-"""Characters of a text by which its format is told."""
 _DEPTH = 3
+_KNOWN = ("har", "docker", "cri")
+_BEGIN = (b"data:", b"event:", b":", b"{")
+"""What streams begin with."""
 _IDS = ("stream_id", "request_id", "response_id", "session_id", "conversation_id", "trace_id", "id", "stream")
 _ORDERS = ("order", "seq", "sequence", "index", "position", "n", "i")
 
 
+_NONE = "the records hold no stream of a known format"
+
+
 class NotRecognised(InputFault):
     """A log is none that is known, or cannot be told without being told more."""
+
+
+_NAMES = {"har": "HAR", "docker": "a log of Docker's", "cri": "a log of the Kubernetes CRI"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,8 @@ class Found:
         match layout.container:
             case "streams":
                 return f"{self.format}, streams end to end"
+            case "har" | "docker" | "cri":
+                return f"{self.format}, {_NAMES[layout.container]}"
             case container:
                 what = "rows" if container == "parquet" else "JSON lines"
                 if not layout.units:
@@ -54,7 +62,9 @@ class Found:
         """What to type for it on the command line."""
         layout = self.layout
         said = {"from": self.format}
-        if layout.container != "streams":
+        if layout.container in _NAMES:
+            said |= {"container": layout.container}
+        elif layout.container != "streams":
             said |= {"unit-field" if layout.units else "stream-field": layout.field}
             said |= {"id-field": layout.id} if layout.id else {}
             said |= {"order-field": layout.order} if layout.order else {}
@@ -82,13 +92,17 @@ def of_head(
     bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not bare:
         raise NotRecognised(f"{name} is empty")
-    records = records or (lambda container: _records(head.splitlines()))
-    if layout is not None and layout.container != "streams":
+    records = records or (lambda container: _piped(head, container))
+    if layout is None or layout.container in _KNOWN:
+        found_here = _known(head, records, layout)
+        if found_here is not None:
+            return found_here
+    elif layout.container != "streams":
         values = [value for record in records(layout.container) for value in _value(record, layout.field)]
-        return Found(_vote(values, layout.field), layout)
+        return Found(_vote(values), layout)
     if head.startswith(b"PAR1"):
         return _of_records(records("parquet"), "parquet")
-    format, likeness = _best(head)
+    format, likeness = best(head)
     if likeness < 2 and layout is None:
         found = records("lines")
         if found:
@@ -102,6 +116,28 @@ def of_head(
     if bare.startswith(b"["):
         raise NotRecognised(f"{name} is a JSON array, not JSON lines: `jq -c '.[]'` makes lines of it")
     raise NotRecognised(f"{name} is no log of a known format; known are {', '.join(formats())}")
+
+
+def _known(head: bytes, records: Callable[[str], list[dict[str, Any]]], layout: Layout | None) -> Found | None:
+    """What a log is that says itself how it holds streams, or is said to."""
+    asked = None if layout is None else layout.container
+    if asked == "har" or (asked is None and har.BEGINNING.match(head)):
+        return Found(_vote([record[har.BODY] for record in records("har")]), Layout("har", har.BODY))
+    container, printed = wrapped.recognised(head.splitlines(keepends=True), asked)
+    if container is None:
+        return None
+    # what comes before the first stream is a program's own
+    begin = next((at for at, line in enumerate(printed) if line.startswith(_BEGIN)), 0)
+    format = format_of(b"".join(printed[begin:]) + b"\n\n")
+    if format is None:
+        raise NotRecognised("what was printed begins with no stream of a known format: name it, --from FORMAT")
+    return Found(format, Layout(container))
+
+
+def _piped(head: bytes, container: str) -> list[dict[str, Any]]:
+    if container == "har":
+        raise NotRecognised("a HAR that is piped through is not recognised: --from FORMAT --container har")
+    return _records(head.splitlines())
 
 
 def advice(place: Place, layout: Layout, src: str) -> str | None:
@@ -124,6 +160,8 @@ def _read(place: Place, container: str) -> list[dict[str, Any]]:
 
         return list(first_rows(place, _RECORDS))
     with reading(place) as file:
+        if container == "har":
+            return [{har.BODY: body} for body in har.bodies(har.load(file, RECORD))]
         return _records(line for _, line in islice(lines(file), _RECORDS) if isinstance(line, bytes))
 
 
@@ -148,10 +186,10 @@ def _of_records(records: list[dict[str, Any]], container: Container) -> Found:
     votes = {path: _votes(found) for path, found in values.items()}
     path = max(votes, key=lambda path: votes[path].total(), default="")
     if not votes or not votes[path]:
-        raise NotRecognised(_why_not(values))
+        raise NotRecognised(_NONE)
     ((format, _),) = votes[path].most_common(1)
     id = _named(records, _IDS, path)
-    if any(_length(value, format) > 1 for value in values[path]):
+    if any(length(value, format) > 1 for value in values[path]):
         return Found(format, Layout(container, path, id=id))
     order = _named(records, _ORDERS, path)
     if id is None or order is None:
@@ -160,23 +198,6 @@ def _of_records(records: list[dict[str, Any]], container: Container) -> Found:
             "of which stream it is, and --order-field NAME, where in it, if not as the records stand"
         )
     return Found(format, Layout(container, path, units=True, id=id, order=order))
-
-
-def _why_not(values: dict[str, list[Any]]) -> str:
-    """What records hold where they hold no streams."""
-    for path, found in values.items():
-        decoded = [data for value in found if isinstance(value, str) and (data := _base64(value)) is not None]
-        format = max(_votes([data.decode("utf-8", "replace") for data in decoded]), default=None)
-        if format is not None:
-            return f"the records hold {format} as base64 in {path!r}: decode it, as with `jq -c '.{path} |= @base64d'`"
-    return "the records hold no stream of a known format"
-
-
-def _base64(text: str) -> bytes | None:
-    try:
-        return b64decode(text, validate=True)
-    except ValueError:
-        return None
 
 
 def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterator[str]:
@@ -194,7 +215,7 @@ def _value(record: dict[str, Any], path: str) -> list[Any]:
         value = get(record, path)
     except KeyError:
         return []
-    return [] if value is None else [value]
+    return [] if value is None else [text_of(value) if isinstance(value, str) else value]
 
 
 def _named(records: list[dict[str, Any]], names: tuple[str, ...], field: str) -> str | None:
@@ -207,77 +228,19 @@ def _named(records: list[dict[str, Any]], names: tuple[str, ...], field: str) ->
     return None
 
 
-def _vote(values: list[Any], path: str) -> str:
+def _vote(values: list[Any]) -> str:
     votes = _votes(values)
     if not votes:
-        raise NotRecognised(_why_not({path: values}))
+        raise NotRecognised(_NONE)
     return votes.most_common(1)[0][0]
 
 
 def _votes(values: list[Any]) -> Counter[str]:
     """How many values are of each format; one that says something outweighs all that may only be of it."""
     votes = Counter[str]()
-    for format, likeness in map(_try, values):
+    for format, likeness in map(of_value, values):
         if format is not None:
             votes[format] += 1 if likeness < 2 else _RECORDS + 1
     return votes
 
 
-def _try(value: Any) -> tuple[str | None, int]:
-    """The format of a stream or a unit, by its beginning, and how well it is told: see :func:`_likeness`."""
-    if isinstance(value, str):
-        # what has no object in it is no stream, and most members of records are of this kind
-        return _best(value[:_BEGINNING].encode("utf-8", "surrogatepass") + b"\n\n") if "{" in value else (None, 0)
-    units = value if isinstance(value, list) else [value]
-    if not units or not isinstance(units[0], dict):
-        return None, 0
-    return _best(units[0], objects=True)
-
-
-def format_of(head: bytes) -> str | None:
-    """The format that bytes begin like, if any."""
-    return _best(head)[0]
-
-
-def _best(head: Any, *, objects: bool = False) -> tuple[str | None, int]:
-    """The format that something begins like, and how well: see :func:`_likeness`."""
-    names = sorted((name for name in formats() if not objects or _objects(name)), key=_rank)
-    likeness = {name: _likeness(name, head) for name in names}
-    best = max(names, key=likeness.__getitem__)
-    return (best, likeness[best]) if likeness[best] else (None, 0)
-
-
-def _rank(name: str) -> tuple[bool, bool]:
-    """Formats of objects tell the shape of bytes themselves, and those of others may take anything: they come last."""
-    return _objects(name), not type(resolve(name)[0]).__module__.startswith("translate_codecs.")
-
-
-def _objects(name: str) -> bool:
-    return resolve(name)[1].objects
-
-
-def _likeness(format: str, head: Any) -> int:
-    """How well it reads as a stream of a format: 2: it says something; 1: it may be one; 0: it is none."""
-    reader = EventReader(format)
-    try:
-        events = reader.feed(head)
-    except GrammarError:
-        # well-formed, and not the first of its stream
-        return 1
-    except Exception:
-        # shapes of objects refuse what they are not made for in their own ways
-        return 0
-    said = {type(event) for event in events} - {Foreign, Ping}
-    # all kinds of records have an error
-    return 1 if said == {Failure} else 2 if said else 0
-
-
-def _length(value: Any, format: str) -> int:
-    """How many units a value holds."""
-    if not isinstance(value, str):
-        return len(value) if isinstance(value, list) else 1
-    reader = resolve(format)[1].reader(Limits(), False)
-    try:
-        return sum(frame.data is not None for frame in reader.feed(value + "\n\n"))
-    except TranslateError:
-        return 0

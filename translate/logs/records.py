@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
@@ -11,7 +12,7 @@ from ..errors import DecodeError, LimitExceeded, TranslateError
 from .grouping import Group, Grouping, Row, is_nan
 from .layout import Counts, Layout, Settings, Unaccounted, get, put
 from .places import Long
-from .stream import Content, Reject, Whole, whole
+from .stream import Content, Reject, Whole, end_of, whole
 from .units import convert_units
 
 Lines = Iterable[tuple[int, bytes | Long]]
@@ -30,11 +31,11 @@ def convert_streams(
             record = _record(_short(line))
             stream = _optional(record, layout.id)
             content = _content(record, layout.field)
-            done = put(record, layout.field, whole(content, settings, counts))
+            done = put(record, layout.field, _converted(content, settings, counts))
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
             counts.reject(error, 1)
-            reject(Reject(error, _kept(line), {"offset": offset}, stream))
+            reject(Reject(error, kept(line), {"offset": offset}, stream))
         else:
             counts.records_converted += 1
             yield jsontext.dumps(done) + b"\n"
@@ -63,7 +64,7 @@ def convert_units_of(
             # it belongs to no stream that is known
             counts.streams_in += 1
             counts.reject(error, 1)
-            reject(Reject(error, _kept(line), {"offset": offset}))
+            reject(Reject(error, kept(line), {"offset": offset}))
         else:
             grouping.add(Row(*key, offset, record))
             left += 1
@@ -100,7 +101,8 @@ def _group(
         yield jsontext.dumps(record) + b"\n"
 
 
-def _kept(line: bytes | Long) -> Content:
+def kept(line: bytes | Long) -> Content:
+    """A line, as a reject keeps it."""
     return Whole(line) if isinstance(line, bytes) else line
 
 
@@ -135,6 +137,32 @@ def _optional(record: dict[str, Any], path: str | None) -> Any:
         return None if path is None else get(record, path)
     except KeyError:
         return None
+
+
+def text_of(content: str) -> str:
+    """The text of a stream, which may be base64: there is no stream without a brace, and no brace in base64."""
+    if "{" in content or not content:
+        return content
+    try:
+        return b64decode(content, validate=True).decode("utf-8", "surrogateescape")
+    except ValueError:
+        return content
+
+
+def _converted(content: Any, settings: Settings, counts: Counts) -> Any:
+    """A stream; what came as base64 goes out so."""
+    if isinstance(content, list) and all(isinstance(piece, str) for piece in content):
+        content = _joined(content, end_of(settings.src).decode())
+    if not isinstance(content, str) or (text := text_of(content)) is content:
+        return whole(content, settings, counts)
+    done = whole(text.encode("utf-8", "surrogateescape"), settings, counts)
+    return b64encode(done.encode() if isinstance(done, str) else jsontext.dumps(done)).decode()
+
+
+def _joined(pieces: list[str], end: str) -> str | list[str]:
+    """Pieces of a stream, cut anywhere, as one; they have the ends of units in them, where units need have none."""
+    joined = "".join(map(text_of, pieces))
+    return joined if end in joined.replace("\r\n", "\n").rstrip("\n") else pieces
 
 
 def _content(record: dict[str, Any], path: str) -> Any:

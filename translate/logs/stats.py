@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import jsontext
+from . import har
 from .grouping import Grouping
-from .layout import Counts, Layout, get
-from .places import InputFault
+from .layout import PRINTED, Counts, Layout, get
+from .places import InputFault, reading
 from .plan import Job, tasks_of
-from .records import convert_streams, convert_units_of
+from .records import convert_streams, convert_units_of, text_of
 from .stream import Reject
 from .task import convert_into
 from .work import ProgramFault, Sink, Task, faults_of_the_program
@@ -91,6 +92,13 @@ def stats_of(job: Job) -> Stats:
 
 def _read(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
     """Convert what a task reads, as lines where it is records."""
+    if task.layout.container == "har":
+        with reading(task.place) as file:
+            document = har.load(file, task.record)
+        for line, is_stream in har.convert(document, task.settings, counts, reject, task.limit):
+            if is_stream:
+                output.write(line)
+        return
     if task.layout.container != "parquet":
         convert_into(task, counts, output, reject)
         return
@@ -130,8 +138,8 @@ class _Tally:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in filter(None, lines):
             said = jsontext.loads(line)
-            if self._layout.container == "streams":
+            if self._layout.container in PRINTED:
                 self._found.event(said)
                 continue
-            for event in str(get(said, self._layout.field)).splitlines():
+            for event in text_of(get(said, self._layout.field)).splitlines():
                 self._found.event(jsontext.loads_str(event))

@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import BinaryIO, TypeAlias
 
+from . import har, wrapped
 from .ends import EndToEnd
 from .grouping import Grouping
-from .layout import Counts, Unaccounted
+from .layout import PRINTED, Counts, Unaccounted
 from .outputs import TEMPORARY, Output, real
 from .places import InputFault, Long, lines, reading, state
 from .records import Lines, convert_streams, convert_units_of
@@ -94,10 +95,16 @@ def convert_open(
                 seen(file.tell())
         streams.close()
         return
+    if layout.container == "har":
+        document = har.load(file, task.record)
+        _all(output, har.written(document, har.convert(document, settings, counts, reject, task.limit)))
+        return
     found = lines(file, task.start, task.end, task.record)
     if seen is not None:
         found = _watched(found, file, seen)
-    if layout.units:
+    if layout.container in PRINTED:
+        wrapped.convert(found, layout.container, settings, counts, output.write, reject, task.limit)
+    elif layout.units:
         with Grouping(task.memory) as grouping:
             _all(output, convert_units_of(found, layout, settings, counts, reject, grouping, task.limit))
     else:
