@@ -60,9 +60,9 @@ def test_har(suffix: str, arguments: tuple[str, ...], src: str | None, indent: i
     if src and not arguments:
         return
     coded = entry(b64encode(OTHER).decode(), encoding="base64")
-    others = [entry(PAGE, "text/html"), entry('{"error": 1}', "application/json"), entry(None)]
+    others = [entry(PAGE, "text/html"), entry('{"error": 1}', "application/json"), entry(None), {"response": None}]
     empty, plain = entry(""), entry(OTHER.decode(), "text/plain")
-    data = har(others[0], entry(GOOD.decode()), others[1], empty, others[2], plain, coded, indent=indent)
+    data = har(others[0], entry(GOOD.decode()), others[1], empty, *others[2:], plain, coded, indent=indent)
     out = put(data, suffix)
     # a body that is empty, and said to be a stream, is one that was cut off
     assert convert(*arguments, src=src) == 1
@@ -70,8 +70,8 @@ def test_har(suffix: str, arguments: tuple[str, ...], src: str | None, indent: i
     entries = made["log"].pop("entries")
     assert before["log"].pop("entries")
     assert made == before
-    assert [entries[index] for index in (0, 2, 3)] == others
-    first, second, third = (content(entries[index]) for index in (1, 4, 5))
+    assert [entries[index] for index in (0, 2, 3, 4)] == others
+    first, second, third = (content(entries[index]) for index in (1, 5, 6))
     assert (first["text"].encode(), second["text"].encode(), b64decode(third["text"])) == (MADE[0], MADE[1], MADE[1])
     assert {each["mimeType"] for each in (first, second, third)} == {"text/event-stream"}
     assert (first["size"], third["encoding"]) == (len(MADE[0]), "base64")

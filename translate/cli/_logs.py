@@ -64,7 +64,7 @@ def convert_any(args: Namespace, plain: Callable[[Namespace, Input | None], Stat
             source.unread(head)
             return plain(args, source)
         _refuse(args, ("errors",), "streams of logs that fail are put aside")
-        with _problems(), _finding():
+        with _terminable(), _problems():
             return pipe(args, _layout(args), _settings(args), source, head)
 
 

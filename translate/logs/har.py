@@ -55,6 +55,10 @@ def _body(entry: dict[str, Any]) -> str | None:
     return text_of(body) if isinstance(body, str) else None
 
 
+def _media_type(entry: dict[str, Any]) -> str:
+    return str(get(entry, CONTENT).get("mimeType")).partition(";")[0].strip().lower()
+
+
 def convert(
     document: dict[str, Any], settings: Settings, counts: Counts, reject: Callable[[Reject], None], limit: int | None
 ) -> Iterator[tuple[bytes, bool]]:
@@ -63,8 +67,7 @@ def convert(
     types = resolve(settings.src)[1].media_types
     for index, entry in enumerate(document["log"]["entries"]):
         body = _body(entry)
-        kind = str(entry.get("response", {}).get("content", {}).get("mimeType", "")).partition(";")[0].strip().lower()
-        if body is None or not (kind in types or is_like(body, settings.src)):
+        if body is None or not (_media_type(entry) in types or is_like(body, settings.src)):
             yield jsontext.dumps(entry) + b"\n", False
             continue
         if limit is not None and counts.streams_in >= limit:
