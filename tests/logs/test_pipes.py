@@ -71,6 +71,14 @@ def test_compressed_through_a_pipe() -> None:
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize("output", ["out.gz", "out.parquet", "out/"])
+def test_a_pipe_makes_no_output_that_its_name_does_not_say(output: str) -> None:
+    for data, fields in ((GOOD, ()), (packing.of_streams(STREAMS), FIELD)):
+        status, _, said = piped(data, "-o", output, *fields)
+        assert (status, os.listdir()) == (2, [])
+        assert "-o OUT" in said
+
+
 def test_what_fails_in_a_pipe_is_told_and_kept() -> None:
     data = packing.of_streams([GOOD, CUT, OTHER])
     status, _, said = piped(data, *FIELD, "--id-field", "id", "--rejects", "bad", "--report", "report", "-o", "out")

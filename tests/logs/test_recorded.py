@@ -185,3 +185,34 @@ def test_what_is_no_record_of_a_container(container: str, capfd: pytest.CaptureF
     capfd.readouterr()
     assert main(["stats", "in", "--container", container, "--from", SSE, "--json"]) == 1
     assert json.loads(capfd.readouterr().out)["streams"] == {"converted": 2, "rejected": 2}
+
+
+# ---- all of them -----------------------------------------------------------------------------------------------
+
+SHAPES = {
+    "streams": GOOD + OTHER,
+    "records": packing.of_streams([GOOD, OTHER]),
+    "units": packing.of_units([GOOD, OTHER], lambda stream: packing.units(stream, SSE)),
+    "har": har(entry(PAGE, "text/html"), entry(GOOD.decode()), entry(b64encode(OTHER).decode())),
+    "base64": b"".join(packing.line({"body": b64encode(stream).decode()}) for stream in (GOOD, OTHER)),
+    "docker": b"".join(docker(GOOD + OTHER)),
+    "cri": b"".join(cri(GOOD + OTHER)),
+}
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_folder_of_all_shapes(suffix: str, jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, data in SHAPES.items():
+        path = Path("in", f"{name}{suffix}")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(packing.packed(data, suffix))
+    assert convert("--jobs", jobs, "--verify", src=None) == 0
+    assert f"{2 * len(SHAPES)} in, {2 * len(SHAPES)} converted, 0 rejected" in capsys.readouterr().err
+    made = {path.name: path.read_bytes() for path in Path("out").iterdir() if path.name != "_manifest.jsonl"}
+    assert packing.unpacked(Path("out", f"cri{suffix}")) == packing.unpacked(Path("out", f"streams{suffix}"))
+    Path("out", f"har{suffix}").unlink()
+    Path("out", f"docker{suffix}").write_bytes(b"x" * len(made[f"docker{suffix}"]))
+    assert convert("--jobs", jobs, "--verify", "--resume", src=None) == 0
+    assert f"{len(SHAPES)} done ({len(SHAPES) - 2} before)" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir() if path.name != "_manifest.jsonl"} == made

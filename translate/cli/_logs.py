@@ -48,7 +48,7 @@ def convert_any(args: Namespace, plain: Callable[[Namespace, Input | None], Stat
     through = len(args.files) < 2 and STANDARD in (args.file, args.output) and not _is_several(args.file)
     many = args.rejects is not None or any(getattr(args, name) for name in (*_RECORDS, *_JOBS))
     many = many or (args.file != STANDARD and holds_many(args.file, args.src))
-    if not through and (many or _is_several(args.file, *args.files[1:]) or _is_packed(args.output)):
+    if _is_packed(args.output) or (not through and (many or _is_several(*args.files))):
         return convert(args)
     _refuse_useless(args)
     if not many and (args.file != STANDARD or args.src != "auto"):
