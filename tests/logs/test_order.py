@@ -161,3 +161,16 @@ def test_an_order_of_text_in_tables() -> None:
     assert done == [{"id": 1, "unit": said(text(30)).text, "error": None}]
     with pytest.raises(ValueError, match="an order beside the unit"):
         KeptUnits(replace(layout, order="unit.at"), SETTINGS, "error", explode=True)
+
+
+def test_an_order_within_the_struct_of_a_table(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    frames = samples.frames(30)
+    rows = [{"id": 1, "event": {**frame, "at": number}} for number, frame in enumerate(frames)]
+    parquet.write_table(pa.Table.from_pylist(random.Random(3).sample(rows, len(rows))), tmp_path / "in")
+    fields = ("--unit-field", "event", "--id-field", "id", "--order-field", "event.at")
+    formats = ("--from", "gateway", "--to", "gateway")
+    assert main(["convert", str(tmp_path / "in"), "-o", str(tmp_path / "out"), *formats, *fields]) == 0
+    made = [jsontext.loads(row["event"].encode()) for row in parquet.read_table(tmp_path / "out").to_pylist()]
+    assert [unit["at"] for unit in made] == list(range(len(frames)))
