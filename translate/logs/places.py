@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import io
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -151,7 +152,8 @@ def _opened(place: Place) -> BinaryIO:
         if not place.remote:
             return open(place.path, "rb")
         system, path = system_of(place.path)
-        return cast(BinaryIO, system.open(path, "rb"))
+        # files of stores read no part of a line by themselves
+        return io.BufferedReader(system.open(path, "rb"), 1 << 16)
     except MissingExtra:
         raise
     except Exception as error:
