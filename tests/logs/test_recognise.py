@@ -9,8 +9,10 @@ import pytest
 
 from tests.logs import packing
 from translate.cli import main
+from translate.logs import Layout
+from translate.logs.likeness import format_of
 from translate.logs.places import Place
-from translate.logs.recognise import NotRecognised, format_of, recognise
+from translate.logs.recognise import NotRecognised, recognise
 
 FORMATS = ("unievent-sse", "unievent-jsonl", "gateway-sse", "gateway-jsonl", "events-jsonl")
 STREAMS = {format: packing.examples(format) for format in FORMATS}
@@ -72,6 +74,21 @@ def test_first_records_may_lack_a_stream(tmp_path: Path) -> None:
     assert told(tmp_path / "log", data) == "unievent-sse, JSON lines with a stream each in 'answer'"
 
 
+ERROR = {"error": {"message": "overloaded"}}
+OTHER_BODIES: tuple[Any, ...] = ("", "<html>502 {bad}</html>", '{"error": {"message": "overloaded"}}', ERROR, [], 7)
+
+
+@pytest.mark.parametrize("first", OTHER_BODIES)
+def test_records_vote(tmp_path: Path, first: Any) -> None:
+    """A body that is none, or an error, decides for no file, wherever it stands."""
+    good = [packing.line({"body": stream.decode(), "id": n}) for n, stream in enumerate(STREAMS["unievent-sse"][2:5])]
+    other = packing.line({"request": {"model": "m"}, "body": first})
+    for data in (other + b"".join(good), b"<html>\n" + other * 20 + good[0], good[0] + other):
+        assert told(tmp_path / "log", data) == "unievent-sse, JSON lines with a stream each in 'body'"
+    with_field = recognise(Place(str(tmp_path / "log"), "log"), Layout("lines", "body"))
+    assert with_field.format == "unievent-sse"
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -80,9 +97,10 @@ def test_first_records_may_lack_a_stream(tmp_path: Path) -> None:
         (b"hello\n", "no log of a known format"),
         (bytes(range(256)), "no log of a known format"),
         (b'{"a": 1}\n', "hold no stream of a known format"),
-        (b"{", "hold no stream of a known format"),
+        (b"{", "no log of a known format"),
         (b'data: {"choices": []}\n\n', "no log of a known format"),
-        (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "name the fields of its id"),
+        (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "a unit each in 'u', not"),
+        (b'[{"stream": ""},\n {"stream": ""}]\n', "is a JSON array, not JSON lines: `jq"),
     ],
 )
 def test_what_is_not_recognised(tmp_path: Path, data: bytes, says: str) -> None:

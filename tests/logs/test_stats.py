@@ -116,7 +116,7 @@ def test_force(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ("arguments", "code", "says"),
     [
         (("--to", "gateway-sse"), 2, "-o OUT"),
-        (("--to", "gateway-sse", "-o", "out", "--unit-field", "u"), 2, "an id and an order"),
+        (("--to", "gateway-sse", "-o", "out", "--unit-field", "u"), 2, "need a container of records, and an id"),
         (("--to", "gateway-sse", "-o", "out", "--unit-field", "u", "--stream-field", "s"), 2, "not both"),
         (("--to", "gateway-sse", "-o", "out", "--container", "streams", "--stream-field", "s"), 2, "no fields"),
         (("--to", "gateway-sse", "-o", "out", "--verify", "--loss", "drop"), 2, "with the carry"),

@@ -54,9 +54,10 @@ arrived, so it can stand in a pipe. Where the stream fails, all output before th
 is written, to a file too.
 
 Logs of many streams are converted where there are several files, a folder, a glob
-or a URL (fsspec), something compressed, or an option of logs. Then a stream that
-fails goes to OUT.rejects.jsonl, whole, and the job goes on; an output has its name
-when it is whole; a summary is printed on standard error.
+or a URL (fsspec), a file of records or of several streams, something compressed, or
+an option of logs. Then a stream that fails goes to OUT.rejects.jsonl, whole, and the
+job goes on; an output has its name when it is whole; a summary is printed on standard
+error. One input of logs can be piped through: then streams that fail are told of.
 """
 _STATS = """\
 Reads logs, and counts: streams, formats, models, parts, finish reasons, failures.
@@ -238,10 +239,14 @@ def _add_convert(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write what was lost, guessed and repaired as JSON lines, a summary as the last; - is standard error",
     )
+    said = parser.add_mutually_exclusive_group()
+    said.add_argument("-q", "--quiet", action="store_true", help="say on standard error only what went wrong")
+    said.add_argument("-v", "--verbose", action="store_true", help="say of each input what became of it")
     _add_records(parser)
     jobs = parser.add_argument_group("logs")
     jobs.add_argument("--jobs", type=count, metavar="N", help="processes; default: 1")
     jobs.add_argument("--verify", action="store_true", help="convert each stream back, and reject it if it has changed")
+    jobs.add_argument("--rejects", metavar="FILE", help="of what is piped through: where streams go that fail")
     jobs.add_argument("--resume", action="store_true", help="go on with a job that was ended")
     jobs.add_argument("--force", action="store_true", help="write over outputs that exist")
     jobs.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
@@ -354,14 +359,16 @@ def _add_records(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("logs of records (members of members: names with dots between)")
     group.add_argument(
         "--container",
-        choices=("streams", "lines", "parquet"),
-        help="what the files are: streams, end to end; JSON lines of records; Parquet. Default: as the names say",
+        choices=("streams", "lines", "parquet", "har", "docker", "cri"),
+        help="what files are: streams, end to end; JSON lines of records; Parquet; HAR; logs of Docker's json-file or "
+        "of the Kubernetes CRI. Default: what they hold",
     )
     group.add_argument("--stream-field", metavar="NAME", help="a record holds a stream, in this field")
     group.add_argument("--unit-field", metavar="NAME", help="a record holds one unit of a stream, in this field")
     group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
-    group.add_argument("--order-field", metavar="NAME", help="the field that says where in its stream it is")
+    group.add_argument("--order-field", metavar="NAME", help="that for where in it; default: as the lines stand")
     group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
+    group.add_argument("--max-record", type=count, metavar="N", help="bytes of a record; default: 268,435,456")
     group.add_argument("--limit", type=count, metavar="N", help="streams of each input at most")
 
 

@@ -6,9 +6,9 @@ import logging
 import sys
 from argparse import Namespace
 
-from ._commands import limits_of
 from ._formats import readable, writable
 from ._status import InputError, Status, UsageError
+from ._values import limits_of
 
 
 def serve(args: Namespace) -> Status:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from dataclasses import fields
 
-from translate import Model
+from translate import Limits, Model
 
 MODEL_FIELDS = tuple(field.name for field in fields(Model))
 
@@ -46,3 +46,9 @@ def model(text: str) -> Model:
             )
         given[key] = value
     return Model(**given)
+
+
+def limits_of(args: Namespace) -> Limits:
+    """The limits that were asked for."""
+    given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}
+    return Limits(**{name: value for name, value in given.items() if value is not None})

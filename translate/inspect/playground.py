@@ -118,7 +118,7 @@ def look(asked: dict[str, Any]) -> JsonObject:
     data = asked["text"].encode("utf-8", "surrogatepass")
     if len(data) > LIMIT:
         raise ValueError(f"a stream of at most {LIMIT:,} bytes, not {len(data):,}")
-    from ..logs.recognise import format_of
+    from ..logs.likeness import format_of
 
     src, dst, began = asked["from"], asked["to"], now()
     if src == "auto":
