@@ -87,6 +87,7 @@ FLOORS = (
     ("codec",),
     ("registry",),
     ("engine",),
+    ("recognise",),
     ("api",),
     ("compare", "testing", "conformance"),
     ("inspect", "logs"),

@@ -17,6 +17,7 @@ from .engine.trace import Trace
 from .engine.translator import EventReader, EventWriter, Machine, ModelOption, Translator, make_options
 from .errors import TranslateError
 from .limits import Limits
+from .recognise import Hinting
 from .registry import codec as find_codec
 from .registry import resolve
 
@@ -102,7 +103,7 @@ def convert(
     output that comes before it; an exception of ``stream`` itself as it is. With ``"encode"`` they are the output's
     ``failure``. :class:`UnknownFormat` is raised at once. Closing the output closes ``stream``.
     """
-    return _skin(stream, Translator(src, dst, **options))
+    return _skin(stream, _Translator(src, dst, **options))
 
 
 @overload
@@ -113,7 +114,7 @@ def decode(
     stream: Iterable[Any] | AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]
 ) -> Stream[Event] | AsyncStream[Event]:
     """The events of a stream. A :class:`Failure` that the stream reports is yielded, not raised."""
-    return _skin(stream, EventReader(src, **options))
+    return _skin(stream, _EventReader(src, **options))
 
 
 @overload
@@ -209,7 +210,7 @@ def _chunks(stream: Iterable[Any]) -> Iterable[Any]:
     raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
 
 
-class _Checker(Machine):
+class _Checking(Machine):
     """Reads a stream strictly, and has every unit looked at by its model on the way."""
 
     def __init__(self, format: str, options: Options) -> None:
@@ -243,3 +244,15 @@ class _Checker(Machine):
             return error
         self.findings.append(Finding(error.unit, type(error).__name__, str(error), content=True))
         return None
+
+
+class _Translator(Hinting, Translator):
+    pass
+
+
+class _EventReader(Hinting, EventReader):
+    pass
+
+
+class _Checker(Hinting, _Checking):
+    pass

@@ -62,7 +62,9 @@ def resolve(format: str) -> tuple[Codec, Shape]:
     if found:
         return found[0]
     known = _working_formats()
-    raise UnknownFormat(format, known, next(iter(difflib.get_close_matches(format, known, 1, 0.5)), None))
+    # names are lower-case, people are not; other dashes and none are slips too
+    asked = format.lower().replace("_", "-").replace(" ", "-").replace(".", "-")
+    raise UnknownFormat(format, known, next(iter(difflib.get_close_matches(asked, known, 1, 0.5)), None))
 
 
 def _working_formats() -> list[str]:

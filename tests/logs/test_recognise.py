@@ -10,7 +10,8 @@ import pytest
 from tests.logs import packing
 from translate.cli import main
 from translate.logs.places import Place
-from translate.logs.recognise import NotRecognised, format_of, recognise
+from translate.logs.recognise import NotRecognised, recognise
+from translate.recognise import format_of
 
 FORMATS = ("unievent-sse", "unievent-jsonl", "gateway-sse", "gateway-jsonl", "events-jsonl")
 STREAMS = {format: packing.examples(format) for format in FORMATS}
@@ -76,12 +77,12 @@ def test_first_records_may_lack_a_stream(tmp_path: Path) -> None:
     ("data", "says"),
     [
         (b"", "is empty"),
-        (b" \n", "is empty"),
-        (b"hello\n", "no log of a known format"),
-        (bytes(range(256)), "no log of a known format"),
-        (b'{"a": 1}\n', "hold no stream of a known format"),
-        (b"{", "hold no stream of a known format"),
-        (b'data: {"choices": []}\n\n', "no log of a known format"),
+        (b" \n", "blank lines alone"),
+        (b"hello\n", "text, neither JSON nor SSE"),
+        (bytes(range(256)), "binary data"),
+        (b'{"a": 1}\n', "no unit of a format that is known"),
+        (b"{", "broken JSON"),
+        (b'data: {"choices": []}\n\n', "OpenAI Chat Completions"),
         (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "name the fields of its id"),
     ],
 )

@@ -14,6 +14,7 @@ from ..engine.trace import SourceUnit, TargetUnit, Trace
 from ..engine.translator import ModelOption, Translator
 from ..errors import TranslateError
 from ..limits import Limits
+from ..recognise import hint
 from ..registry import codec
 from .words import json_text, shortened, words
 
@@ -42,7 +43,10 @@ def viewed(stream: bytes, src: str, dst: str, **options: Any) -> tuple[JsonObjec
     trace, report = Trace(), Report()
     machine = Translator(src, dst, errors="encode", report=report, trace=trace, **options)
     out, error = fed(machine, [stream])
-    return _View(trace, report, codec(src), codec(dst), machine.failure or error).drawn(src, dst), out, error
+    met = machine.failure or error
+    if isinstance(met, TranslateError):
+        hint(met, stream)
+    return _View(trace, report, codec(src), codec(dst), met).drawn(src, dst), out, error
 
 
 def fed(
@@ -184,6 +188,7 @@ class _View:
         if not isinstance(error, TranslateError):
             return {"type": type(error).__name__, "message": str(error), "unit": None, "offset": None}
         message = f"{error.what}; expected {error.expected}" if error.expected else error.what
+        message += f"; the input looks like {error.looks_like}" if error.looks_like else ""
         # what the target refuses is of the unit at work
         at = self._index(error.unit if error.unit is not None else len(self._trace.sources) - 1)
         return {"type": type(error).__name__, "message": message, "unit": at, "offset": error.offset}

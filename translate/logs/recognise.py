@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import jsontext
-from ..algebra.events import Failure, Foreign, Ping
-from ..engine.translator import EventReader
-from ..errors import GrammarError, TranslateError
+from ..errors import TranslateError
 from ..limits import Limits
-from ..registry import formats, resolve
+from ..recognise import best, format_of, what
+from ..registry import resolve
 from .layout import Layout, get
 from .places import InputFault, Place, lines, reading
 
@@ -58,19 +57,19 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
     with reading(place) as file:
         head = file.read(_HEAD)
     if not head.strip():
-        raise NotRecognised(f"{place.path} is empty")
+        raise NotRecognised(what(head))
     if head.startswith(b"PAR1"):
-        return _of_records(list(_parquet(place)), "parquet")
-    format, likeness = _best(head)
+        return _of_records(list(_parquet(place)), "parquet", "its rows hold no stream of a known format")
+    format, likeness = best(head)
     if likeness < 2 and layout is None and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         try:
-            return _of_records(list(_lines(place)), "lines")
+            return _of_records(list(_lines(place)), "lines", what(head))
         except NotRecognised:
             if format is None:
                 raise
     if format is not None:
         return Found(format, Layout())
-    raise NotRecognised(f"{place.path} is no log of a known format; known are {', '.join(formats())}")
+    raise NotRecognised(what(head))
 
 
 def _lines(place: Place) -> Iterator[dict[str, Any]]:
@@ -90,7 +89,7 @@ def _parquet(place: Place) -> Iterator[dict[str, Any]]:
     return first_rows(place, _RECORDS)
 
 
-def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
+def _of_records(records: list[dict[str, Any]], container: Any, otherwise: str) -> Found:
     paths = dict.fromkeys(path for record in records for path in _members(record))
     for path in paths:
         values = [value for record in records if (value := _optional(record, path)) is not None]
@@ -103,7 +102,7 @@ def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
         if id is None or order is None:
             raise NotRecognised(f"the records hold a unit each in {path!r}: name the fields of its id and its order")
         return Found(format, Layout(container, path, units=True, id=id, order=order))
-    raise NotRecognised("the records hold no stream of a known format")
+    raise NotRecognised(otherwise)
 
 
 def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterator[str]:
@@ -143,45 +142,7 @@ def _try(value: Any) -> str | None:
     units = value if isinstance(value, list) else [value]
     if not units or not isinstance(units[0], dict):
         return None
-    return _best(units[0], objects=True)[0]
-
-
-def format_of(head: bytes) -> str | None:
-    """The format that bytes begin like, if any."""
-    return _best(head)[0]
-
-
-def _best(head: Any, *, objects: bool = False) -> tuple[str | None, int]:
-    """The format that something begins like, and how well: see :func:`_likeness`."""
-    names = sorted((name for name in formats() if not objects or _objects(name)), key=_rank)
-    likeness = {name: _likeness(name, head) for name in names}
-    best = max(names, key=likeness.__getitem__)
-    return (best, likeness[best]) if likeness[best] else (None, 0)
-
-
-def _rank(name: str) -> tuple[bool, bool]:
-    """Formats of objects tell the shape of bytes themselves, and those of others may take anything: they come last."""
-    return _objects(name), not type(resolve(name)[0]).__module__.startswith("translate_codecs.")
-
-
-def _objects(name: str) -> bool:
-    return resolve(name)[1].objects
-
-
-def _likeness(format: str, head: Any) -> int:
-    """How well it reads as a stream of a format: 2: it says something; 1: it may be one; 0: it is none."""
-    reader = EventReader(format)
-    try:
-        events = reader.feed(head)
-    except GrammarError:
-        # well-formed, and not the first of its stream
-        return 1
-    except Exception:
-        # shapes of objects refuse what they are not made for in their own ways
-        return 0
-    said = {type(event) for event in events} - {Foreign, Ping}
-    # all kinds of records have an error
-    return 1 if said == {Failure} else 2 if said else 0
+    return best(units[0], objects=True)[0]
 
 
 def _length(value: Any, format: str) -> int:
