@@ -265,3 +265,13 @@ def test_it_is_usable_on_a_narrow_screen(bench: Page) -> None:
     bench.size(380, 800)
     assert bench.run("document.documentElement.scrollWidth") <= 380
     assert bench.run("document.querySelector('#scroller').clientHeight") > 150
+
+
+def test_at_400_percent_of_zoom_the_page_scrolls_and_the_list_has_room(bench: Page) -> None:
+    bench.size(360, 225)
+    assert bench.run("document.querySelector('#scroller').clientHeight") >= 200
+    assert bench.run("document.querySelector('#text').clientHeight") >= 100
+    assert bench.run("document.documentElement.scrollWidth") <= 360
+    bench.run("document.querySelector('#source-70')?.focus(), document.querySelector('#source-0').focus()")
+    bench.press("End")
+    bench.wait("document.activeElement.id === 'source-83'")

@@ -4,6 +4,7 @@ const MARKS = {
   "held": "a later unit says it: it waited for more",
   "merged": "several units became one",
   "made up": "the target needs it, though no source unit says it",
+  "filled in": "the target needs values in it that no source unit says; the label names them",
   "carried": "the target has no words for it: it travels in a carry alone, unseen by native readers",
   "carry": "a carry alone, without a native unit",
   "restored": "its words came home from a carry",
