@@ -277,14 +277,29 @@ def test_what_is_not_said_and_the_carries_are_shown_on_request(page: Page, shown
     page.click("#show-losses")
     panel = text(page, "#panel")
     assert "refusal — no word for it (content, lost)" in panel
-    assert "created_at — no time stamps (travels in the carry)" in panel
-    page.click("#panel .jump")
-    assert focused(page) == "source-0"
+    assert "Part 0 (thinking): 2 × created_at — no time stamps (travels in the carry)" in panel
+    order = [panel.index(each) for each in ("Content of the message: 2", "refusal —", "Not content: 2", "created_at —")]
+    assert order == sorted(order), "content comes first"
+    page.click("#panel .loss.content .jump")
+    assert focused(page) == "source-11"
+    page.click("#show-losses")
+    page.click("#show-losses")
     assert page.run("document.querySelectorAll('.aside').length") == 0
     page.click("#show-carries")
     asides = page.run("[...document.querySelectorAll('.aside')].map((aside) => aside.textContent)")
     assert len(asides) == 4
     assert asides[0] == 'carry {"v":1,"synthetic":true}'
+
+
+def test_what_is_cut_off_can_be_opened(page: Page, shown: Any) -> None:
+    shown(views.long(1000))
+    page.click("#show-losses")
+    counted = "document.querySelectorAll('#panel .jump').length"
+    assert page.run(counted) == 24
+    for size in (24 + 240, 1000):
+        page.run("document.querySelector('#panel .more').click()")
+        assert page.run(counted) == size
+    assert page.run("document.querySelector('#panel .more') === null")
 
 
 def test_the_panel_shows_numbers_as_they_were_written(page: Page, shown: Any) -> None:

@@ -150,17 +150,17 @@ const page = (() => {
       path.setAttribute("class", `${lit ? "lit" : ""} ${units.target[target].carried.includes(source) ? "carried" : ""}`);
       paths.push(path);
     };
-    const some = (links) => (links.length > MANY ? [...links.slice(0, MANY / 2), ...links.slice(-MANY / 2)] : links);
+    const drawn = (links) => (links.length > MANY ? [...links.slice(0, MANY / 2), ...links.slice(-MANY / 2)] : links);
     for (let slot = first; slot <= last; slot++) {
       const source = owners.source[slot], target = owners.target[slot];
-      if (source >= 0) for (const each of some(units.source[source].to)) draw(source, each, false);
+      if (source >= 0) for (const each of drawn(units.source[source].to)) draw(source, each, false);
       if (target < 0) continue;
-      for (const each of some(units.target[target].from)) {
+      for (const each of drawn(units.target[target].from)) {
         if (slots.source[each] < first || slots.source[each] > last) draw(each, target, false);
       }
     }
     if (cause) {
-      for (const each of some(linked(cause.side, cause.index))) {
+      for (const each of drawn(linked(cause.side, cause.index))) {
         if (cause.side === "source") draw(cause.index, each, true);
         else draw(each, cause.index, true);
       }
@@ -230,10 +230,7 @@ const page = (() => {
   const jump = (side, index) =>
     make("button", { type: "button", className: "jump", textContent: `${side} ${index}`, onclick: () => focus(side, index) });
 
-  function jumps(side, indices) {
-    const buttons = indices.slice(0, JUMPS).map((index) => jump(side, index));
-    return indices.length > JUMPS ? [...buttons, ` and ${plural(indices.length - JUMPS, "more")}`.replace(/s$/, "")] : buttons;
-  }
+  const jumps = (side, indices) => some(indices, JUMPS, (index) => jump(side, index));
 
   function fill(kind, title, ...content) {
     panel = { kind };
@@ -253,37 +250,26 @@ const page = (() => {
     if (unit.carry) content.push(make("h3", { textContent: "Carry" }), make("pre", { className: "raw-carry", textContent: indented(unit.carry) }));
     const about = new Set(side === "source" ? [index] : unit.from);
     const lost = view.losses.filter((loss) => about.has(loss.unit));
-    if (lost.length) content.push(make("h3", { textContent: "Not said natively" }), ...lost.slice(0, JUMPS).map((loss) => card(loss, [])));
+    if (lost.length) content.push(make("h3", { textContent: "Not said natively" }), ...cards(lost));
     fill("unit", `${side === "source" ? "Source" : "Target"} unit ${index} · ${clean(unit.kind)}`, ...content);
     hooks.opened(side, index, $("panel-body"));
     if (take) $("panel-title").focus();
   }
 
-  function card(loss, found) {
-    const fate = loss.carried ? "travels in the carry" : loss.content ? "content, lost" : "left out";
-    return make(
-      "div", { className: `loss${loss.content && !loss.carried ? " content" : ""}` },
-      make("b", { textContent: clean(loss.field) }), " — ", make("bdi", { textContent: clean(loss.reason) }), " ", make("i", { textContent: `(${fate})` }),
-      ...(found.length ? [make("div", {}, ...jumps("source", found))] : []),
-    );
-  }
-
-  function findings(list) {
-    const groups = new Map();
-    for (const each of list) {
-      const name = JSON.stringify([each.field, each.reason, each.content, each.carried]);
-      if (!groups.has(name)) groups.set(name, { each, found: [] });
-      if (each.unit != null) groups.get(name).found.push(each.unit);
-    }
-    return [...groups.values()].map(({ each, found }) => card(each, found));
-  }
+  const cards = (list) => some(grouped(list, (index) => units.source[index]?.part ?? null), JUMPS, ({ each, part, found }) => {
+    const where = part == null ? "" : `Part ${part} (${view.parts[part].kind})`;
+    return card(each, found.length, where, jumps("source", found));
+  });
 
   function showLosses() {
     const content = [make("p", { textContent: `What a reader that knows only ${view.target.format} does not see.` })];
     if (!view.losses.length) content.push(make("p", { textContent: "Nothing: all is said natively." }));
-    content.push(...findings(view.losses));
-    if (view.guesses.length) content.push(make("h3", { textContent: "Guessed" }), ...findings(view.guesses));
-    if (view.repairs.length) content.push(make("h3", { textContent: "Repaired" }), ...findings(view.repairs));
+    for (const [title, found] of [
+      ["Content of the message", view.losses.filter((loss) => loss.content)],
+      ["Not content", view.losses.filter((loss) => !loss.content)],
+      ["Guessed", view.guesses],
+      ["Repaired", view.repairs],
+    ]) if (found.length) content.push(make("h3", { textContent: `${title}: ${found.length.toLocaleString("en")}` }), ...cards(found));
     fill("losses", "Not said natively", ...content);
     $("panel-title").focus();
   }
