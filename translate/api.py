@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from dataclasses import fields
+from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from . import jsontext
-from .algebra.events import Event, Failure, JsonObject
+from .algebra.events import Event, Failure, JsonObject, Model
 from .algebra.failures import reported
 from .algebra.json_form import to_json
 from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
@@ -101,8 +105,11 @@ def convert(
 
     Raises, while it is iterated and ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all
     output that comes before it; an exception of ``stream`` itself as it is. With ``"encode"`` they are the output's
-    ``failure``. :class:`UnknownFormat` is raised at once. Closing the output closes ``stream``.
+    ``failure``. :class:`UnknownFormat` is raised at once, as are ``TypeError`` and ``ValueError`` for an option that
+    does not exist or takes something else, and for a path in place of what it holds. Closing the output closes
+    ``stream``.
     """
+    _check_options("convert", options, ConvertOptions)
     return _skin(stream, _Translator(src, dst, **options))
 
 
@@ -114,6 +121,7 @@ def decode(
     stream: Iterable[Any] | AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]
 ) -> Stream[Event] | AsyncStream[Event]:
     """The events of a stream. A :class:`Failure` that the stream reports is yielded, not raised."""
+    _check_options("decode", options, ReadOptions)
     return _skin(stream, _EventReader(src, **options))
 
 
@@ -128,6 +136,7 @@ def encode(
 
     A :class:`Failure` is written as the format's failure unit. Options as for :func:`convert`.
     """
+    _check_options("encode", options, WriteOptions)
     return _skin(events, EventWriter(dst, **options))
 
 
@@ -143,6 +152,7 @@ def check(
     The check ends at the first unit that is wrong: with all the faults of its form by the model, then with what the
     decoder says of it and where it is. For an asynchronous stream, await the result.
     """
+    _check_options("check", {"limits": limits}, ReadOptions)
     checker = _Checker(format, make_options(limits=limits))
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
@@ -203,11 +213,43 @@ def _skin(stream: Iterable[Any] | AsyncIterable[Any], machine: Machine) -> Strea
 
 
 def _chunks(stream: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(stream, PurePath) or (isinstance(stream, str) and _PATH.fullmatch(stream)):
+        raise TypeError(f"a stream is what a file holds, not its path {str(stream)!r}: pass open(path, 'rb')")
     if isinstance(stream, (str, bytes, bytearray, memoryview)):
         return (stream,)
     if isinstance(stream, Iterable) and not isinstance(stream, Mapping):
         return stream
     raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
+
+
+_PATH = re.compile(r"\w+://\S+|[^\s{}\[\]\"][^\r\n{}\[\]\"]{0,300}\.[A-Za-z][A-Za-z0-9]{0,7}")
+"""A text of one line that ends as names of files do, and is no JSON."""
+
+
+def _check_options(call: str, given: Mapping[str, Any], takes: type) -> None:
+    names = takes.__annotations__
+    for name, value in given.items():
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise TypeError(f"{call}() has no option {name!r}{hint} Its options are {', '.join(sorted(names))}")
+        if name in _OPTIONS and not isinstance(value, _OPTIONS[name][0]):
+            raise TypeError(f"{name} is {_OPTIONS[name][1]}, not {value!r}")
+    model = given.get("model")
+    if isinstance(model, Mapping) and (wrong := sorted({*map(str, model)} - {*_MODEL})):
+        raise TypeError(f"model has no field {wrong[0]!r}: its fields are {', '.join(_MODEL)}")
+
+
+_MODEL = tuple(field.name for field in fields(Model))
+_OPTIONS: dict[str, tuple[Any, str]] = {
+    "strict": ((bool,), "True or False"),
+    "limits": ((Limits, type(None)), "a translate.Limits, or None"),
+    "report": ((Report, type(None)), "a translate.Report, or None"),
+    "trace": ((Trace, type(None)), "a translate.Trace, or None"),
+    "model": ((Model, Mapping, str, type(None)), "a translate.Model, a mapping of its fields, its name, or None"),
+    "clock": ((Callable, type(None)), "a function that gives milliseconds, or None"),
+}
+"""Option → the types of its values, and what it takes; the others are of few words, see :class:`Translator`."""
 
 
 class _Checking(Machine):
