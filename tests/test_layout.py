@@ -28,6 +28,8 @@ NAMES = """
     Foreign GrammarError Handover LimitExceeded Limits LossError Model Open Options Ping Reason Report Sink Start
     State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError Translator
     TruncatedStream UnknownFormat UpstreamFailure Usage assemble check codec convert decode encode formats register
+    Stream AsyncStream Format ByteFormat ObjectFormat EventFormat ModelOption LossPolicy ErrorPolicy JsonObject
+    ConvertOptions ReadOptions WriteOptions
 """
 """The public interface: names may be added, and are taken away only with a new major version."""
 
@@ -143,6 +145,7 @@ def test_no_codec_imports_another(path: Path) -> None:
 def test_the_public_names_are_pinned() -> None:
     assert sorted(translate.__all__) == sorted(NAMES.split())
     assert all(hasattr(translate, name) for name in NAMES.split())
+    assert dir(translate) == sorted(NAMES.split())
 
 
 def test_versions_agree() -> None:

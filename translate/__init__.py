@@ -11,6 +11,7 @@ from .algebra.events import (
     Finish,
     Foreign,
     Handover,
+    JsonObject,
     Model,
     Open,
     Ping,
@@ -20,11 +21,25 @@ from .algebra.events import (
     TokenCounts,
     Usage,
 )
-from .api import assemble, check, convert, decode, encode
-from .carry.losses import Finding, Report
+from .api import (
+    ByteFormat,
+    ConvertOptions,
+    EventFormat,
+    Format,
+    ObjectFormat,
+    ReadOptions,
+    WriteOptions,
+    assemble,
+    check,
+    convert,
+    decode,
+    encode,
+)
+from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
 from .codec import Codec, Decoder, Encoder, Options, Sink
+from .engine.streams import AsyncStream, Stream
 from .engine.trace import Trace
-from .engine.translator import Translator
+from .engine.translator import ModelOption, Translator
 from .errors import (
     CarryError,
     CodecError,
@@ -48,32 +63,44 @@ __version__ = "0.1.0"
 __all__ = [
     "Annotate",
     "Append",
+    "AsyncStream",
+    "ByteFormat",
     "CarryError",
     "Close",
     "Codec",
     "CodecError",
+    "ConvertOptions",
     "DecodeError",
     "Decoder",
     "Encoder",
+    "ErrorPolicy",
     "Event",
+    "EventFormat",
     "Failure",
     "Finding",
     "Finish",
     "Foreign",
+    "Format",
     "GrammarError",
     "Handover",
+    "JsonObject",
     "LimitExceeded",
     "Limits",
     "LossError",
+    "LossPolicy",
     "Model",
+    "ModelOption",
+    "ObjectFormat",
     "Open",
     "Options",
     "Ping",
+    "ReadOptions",
     "Reason",
     "Report",
     "Sink",
     "Start",
     "State",
+    "Stream",
     "StreamStopped",
     "StreamTimeout",
     "TokenCounts",
@@ -85,6 +112,7 @@ __all__ = [
     "UnknownFormat",
     "UpstreamFailure",
     "Usage",
+    "WriteOptions",
     "assemble",
     "check",
     "codec",
@@ -94,3 +122,7 @@ __all__ = [
     "formats",
     "register",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

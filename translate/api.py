@@ -27,6 +27,9 @@ from .registry import resolve
 
 ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
 ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
+EventFormat: TypeAlias = Literal["events"]
+Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
+"""The name of a format. The built-in ones are spelled out, for editors; those of installed codecs are any text."""
 
 
 class ReadOptions(TypedDict, total=False):
@@ -55,36 +58,36 @@ class ConvertOptions(ReadOptions, WriteOptions, total=False):
 
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: ByteFormat, **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[bytes]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: ObjectFormat, **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: ObjectFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[JsonObject]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: Literal["events"], **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[Event]: ...
 @overload
 def convert(
-    stream: Iterable[Any], src: str, dst: ByteFormat, **options: Unpack[ConvertOptions]
+    stream: Iterable[Any], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[bytes]: ...
 @overload
 def convert(
-    stream: Iterable[Any], src: str, dst: ObjectFormat, **options: Unpack[ConvertOptions]
+    stream: Iterable[Any], src: Format, dst: ObjectFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[JsonObject]: ...
 @overload
 def convert(
-    stream: Iterable[Any], src: str, dst: Literal["events"], **options: Unpack[ConvertOptions]
+    stream: Iterable[Any], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[Event]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: Format, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[Any]: ...
 @overload
-def convert(stream: Iterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]) -> Stream[Any]: ...
+def convert(stream: Iterable[Any], src: Format, dst: Format, **options: Unpack[ConvertOptions]) -> Stream[Any]: ...
 def convert(
-    stream: Iterable[Any] | AsyncIterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]
+    stream: Iterable[Any] | AsyncIterable[Any], src: Format, dst: Format, **options: Unpack[ConvertOptions]
 ) -> Stream[Any] | AsyncStream[Any]:
     """Translate one stream of format ``src`` into format ``dst``.
 
@@ -114,11 +117,11 @@ def convert(
 
 
 @overload
-def decode(stream: AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]) -> AsyncStream[Event]: ...
+def decode(stream: AsyncIterable[Any], src: Format, **options: Unpack[ReadOptions]) -> AsyncStream[Event]: ...
 @overload
-def decode(stream: Iterable[Any], src: str, **options: Unpack[ReadOptions]) -> Stream[Event]: ...
+def decode(stream: Iterable[Any], src: Format, **options: Unpack[ReadOptions]) -> Stream[Event]: ...
 def decode(
-    stream: Iterable[Any] | AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]
+    stream: Iterable[Any] | AsyncIterable[Any], src: Format, **options: Unpack[ReadOptions]
 ) -> Stream[Event] | AsyncStream[Event]:
     """The events of a stream. A :class:`Failure` that the stream reports is yielded, not raised."""
     _check_options("decode", options, ReadOptions)
@@ -126,11 +129,29 @@ def decode(
 
 
 @overload
-def encode(events: AsyncIterable[Event], dst: str, **options: Unpack[WriteOptions]) -> AsyncStream[Any]: ...
-@overload
-def encode(events: Iterable[Event], dst: str, **options: Unpack[WriteOptions]) -> Stream[Any]: ...
 def encode(
-    events: Iterable[Event] | AsyncIterable[Event], dst: str, **options: Unpack[WriteOptions]
+    events: AsyncIterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]
+) -> AsyncStream[bytes]: ...
+@overload
+def encode(
+    events: AsyncIterable[Event], dst: ObjectFormat, **options: Unpack[WriteOptions]
+) -> AsyncStream[JsonObject]: ...
+@overload
+def encode(
+    events: AsyncIterable[Event], dst: EventFormat, **options: Unpack[WriteOptions]
+) -> AsyncStream[Event]: ...
+@overload
+def encode(events: Iterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]) -> Stream[bytes]: ...
+@overload
+def encode(events: Iterable[Event], dst: ObjectFormat, **options: Unpack[WriteOptions]) -> Stream[JsonObject]: ...
+@overload
+def encode(events: Iterable[Event], dst: EventFormat, **options: Unpack[WriteOptions]) -> Stream[Event]: ...
+@overload
+def encode(events: AsyncIterable[Event], dst: Format, **options: Unpack[WriteOptions]) -> AsyncStream[Any]: ...
+@overload
+def encode(events: Iterable[Event], dst: Format, **options: Unpack[WriteOptions]) -> Stream[Any]: ...
+def encode(
+    events: Iterable[Event] | AsyncIterable[Event], dst: Format, **options: Unpack[WriteOptions]
 ) -> Stream[Any] | AsyncStream[Any]:
     """A stream of format ``dst`` from events, which must follow the grammar (:class:`GrammarError` otherwise).
 
@@ -141,11 +162,11 @@ def encode(
 
 
 @overload
-def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Finding]]: ...
+def check(stream: AsyncIterable[Any], format: Format, *, limits: Limits | None = None) -> Awaitable[list[Finding]]: ...
 @overload
-def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Finding]: ...
+def check(stream: Iterable[Any], format: Format, *, limits: Limits | None = None) -> list[Finding]: ...
 def check(
-    stream: Iterable[Any] | AsyncIterable[Any], format: str, *, limits: Limits | None = None
+    stream: Iterable[Any] | AsyncIterable[Any], format: Format, *, limits: Limits | None = None
 ) -> list[Finding] | Awaitable[list[Finding]]:
     """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
 
@@ -168,16 +189,16 @@ async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Finding
 
 @overload
 def assemble(
-    stream: AsyncIterable[Any], src: str, dst: str, *, strict: bool = True, limits: Limits | None = None
+    stream: AsyncIterable[Any], src: Format, dst: Format, *, strict: bool = True, limits: Limits | None = None
 ) -> Awaitable[Any]: ...
 @overload
 def assemble(
-    stream: Iterable[Any], src: str, dst: str, *, strict: bool = True, limits: Limits | None = None
+    stream: Iterable[Any], src: Format, dst: Format, *, strict: bool = True, limits: Limits | None = None
 ) -> Any: ...
 def assemble(
     stream: Iterable[Any] | AsyncIterable[Any],
-    src: str,
-    dst: str,
+    src: Format,
+    dst: Format,
     *,
     strict: bool = True,
     limits: Limits | None = None,
@@ -194,7 +215,7 @@ def assemble(
     return target.assemble([_no_failure(event, src) for event in reading])
 
 
-async def _aassemble(reading: AsyncStream[Event], src: str, assembled: Callable[[list[Event]], Any]) -> Any:
+async def _aassemble(reading: AsyncStream[Event], src: Format, assembled: Callable[[list[Event]], Any]) -> Any:
     return assembled([_no_failure(event, src) async for event in reading])
 
 
@@ -255,7 +276,7 @@ _OPTIONS: dict[str, tuple[Any, str]] = {
 class _Checking(Machine):
     """Reads a stream strictly, and has every unit looked at by its model on the way."""
 
-    def __init__(self, format: str, options: Options) -> None:
+    def __init__(self, format: Format, options: Options) -> None:
         found, shape = resolve(format)
         self.findings: list[Finding] = []
         self._model = found.models().get("unit")
