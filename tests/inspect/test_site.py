@@ -32,8 +32,10 @@ def test_what_is_copied_of_a_console_are_the_commands(opened: Page, site: Path) 
     shown = opened.run(f"{block}.innerText")
     assert shown.startswith("$ translate-streams inspect")
     assert "unievent-sse, 12 units" in shown
-    copied = opened.run(f"(() => {{ const code = {block}; code.setAttribute('data-md-copying', '');"
-                        " const text = code.innerText; code.removeAttribute('data-md-copying'); return text; })()")  # fmt: skip
+    copied = opened.run(
+        f"(() => {{ const code = {block}; code.setAttribute('data-md-copying', '');"
+        " const text = code.innerText; code.removeAttribute('data-md-copying'); return text; })()"
+    )
     assert copied.strip() == "translate-streams inspect examples/cut.unievent.sse --width 100"
 
 
