@@ -10,9 +10,9 @@ import pytest
 from tests.logs import packing
 from translate.cli import main
 from translate.logs import Layout
-from translate.logs.likeness import format_of
 from translate.logs.places import Place
 from translate.logs.recognise import NotRecognised, recognise
+from translate.recognise import format_of
 
 FORMATS = ("unievent-sse", "unievent-jsonl", "gateway-sse", "gateway-jsonl", "events-jsonl")
 STREAMS = {format: packing.examples(format) for format in FORMATS}
@@ -93,12 +93,13 @@ def test_records_vote(tmp_path: Path, first: Any) -> None:
     ("data", "says"),
     [
         (b"", "is empty"),
-        (b" \n", "is empty"),
-        (b"hello\n", "no log of a known format"),
-        (bytes(range(256)), "no log of a known format"),
-        (b'{"a": 1}\n', "hold no stream of a known format"),
-        (b"{", "no log of a known format"),
-        (b'data: {"choices": []}\n\n', "no log of a known format"),
+        (b" \n", "blank lines alone"),
+        (b"hello\n", "text, neither JSON nor SSE"),
+        (bytes(range(256)), "binary data"),
+        (b'{"a": 1}\n', "no unit of a format that is known"),
+        (b"{", "broken JSON"),
+        (b'data: {"choices": []}\n\n', "OpenAI Chat Completions"),
+        (b'[{"choices": []}]', "OpenAI Chat Completions"),
         (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "a unit each in 'u', not"),
         (b'[{"stream": ""},\n {"stream": ""}]\n', "is a JSON array, not JSON lines: `jq"),
     ],

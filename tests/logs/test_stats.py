@@ -63,7 +63,7 @@ def test_stats_of_files_of_one_name_and_of_broken_ones(tmp_path: Path, capfd: py
     assert main(["stats", "a", "c", "--json"]) == 1
     assert json.loads(capfd.readouterr().out)["rejected for"] == {"TruncatedStream": 1}
     assert main(["stats", "a", "d"]) == 3
-    assert "d is no log of a known format" in capfd.readouterr().err
+    assert "d: it is text, neither JSON nor SSE" in capfd.readouterr().err
 
 
 # ---- convert ------------------------------------------------------------------------------------------------

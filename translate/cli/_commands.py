@@ -12,12 +12,16 @@ from typing import Any
 
 import translate
 from translate import jsontext
+from translate.recognise import format_of, what
 
 from ._files import STANDARD, Input, Output, print_lines
 from ._formats import assembling, overview, readable, writable
 from ._report import reporting
-from ._status import Status, UsageError, one_line
+from ._status import InputError, Status, one_line
 from ._values import limits_of
+
+_HEAD = 1 << 16
+"""Bytes of an input within which its format must show."""
 
 
 def convert_any(args: Namespace) -> Status:
@@ -70,13 +74,16 @@ def convert(args: Namespace, begun: Input | None = None) -> Status:
 
 
 def recognised(source: Input, *, quiet: bool = False) -> tuple[str, Iterable[bytes]]:
-    """The format of an input by its beginning, and all of it. It is told, unless ``quiet``."""
-    from translate.logs.likeness import format_of
+    """The format of an input by its beginning, and all of it. It is told, unless ``quiet``.
 
-    head = next(source, b"")
-    format = format_of(head)
+    A pipe may begin with a piece of a unit, or with comments: no more is read than it takes to know.
+    """
+    head, format = b"", None
+    while format is None and len(head) < _HEAD and (chunk := next(source, b"")):
+        head += chunk
+        format = format_of(head)
     if format is None:
-        raise UsageError(f"{source.name} begins like no format that is known: name it, --from FORMAT")
+        raise InputError(f"{source.name}: {what(head)}")
     if not quiet:
         print(f"{source.name}: {format}", file=sys.stderr)
     return format, chain((head,), source)

@@ -15,6 +15,7 @@ import translate
 from translate import Event, TranslateError, jsontext
 from translate.compare import Difference, Level
 from translate.errors import UnknownFormat
+from translate.recognise import format_of, what
 
 from ._files import STANDARD, Input, Output, print_lines
 from ._formats import readable
@@ -148,11 +149,9 @@ def _first(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def _recognised(head: bytes) -> str:
-    from translate.logs.likeness import format_of
-
     format = format_of(head)
     if format is None:
-        raise Trouble("it begins like no format that is known: name it, --from FORMAT")
+        raise Trouble(what(head))
     return format
 
 

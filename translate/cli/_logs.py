@@ -59,7 +59,7 @@ def convert_any(args: Namespace, plain: Callable[[Namespace, Input | None], Stat
         if not many:
             many = is_compressed(head)
             with suppress(NotRecognised):
-                many = many or of_head(head, source.name, None).layout.container != "streams"
+                many = many or of_head(head, None).layout.container != "streams"
         if not many:
             source.unread(head)
             return plain(args, source)

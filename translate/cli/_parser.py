@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser
 from dataclasses import fields
-from typing import Any, NoReturn
 
 from translate import Limits, __version__
 
@@ -14,12 +13,13 @@ from ._diff import ABOUT as DIFF
 from ._diff import ENDING as DIFF_ENDING
 from ._diff import add_diff
 from ._files import STANDARD
+from ._help import Parser, add_help
 from ._inspect import COLOURS
 from ._inspect import inspect as run_inspect
 from ._playground import add_playground
 from ._serve import serve as run_serve
-from ._status import STATUSES, Status, one_line
-from ._values import MODEL_FIELDS, count, model, seconds
+from ._status import STATUSES
+from ._values import MODEL_FIELDS, count, model, seconds, size
 
 PROGRAM = "translate-streams"
 
@@ -121,23 +121,12 @@ example:
 """
 
 
-class _Parser(ArgumentParser):
-    """One that takes no abbreviations: an option added later must not make a script ambiguous."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Leave with one line; the whole usage would hide it."""
-        self.exit(Status.USAGE.code, f"{self.prog}: {one_line(message)}; see {self.prog} --help\n")
-
-
-def build_parser() -> ArgumentParser:
+def build_parser() -> Parser:
     """The parser. The arguments it makes have ``run``: the command, or ``None`` where none is given."""
-    parser = _Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser = Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
+    parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
 
     convert = commands.add_parser(
         "convert", help="translate a stream, or logs", description=_CONVERT, epilog=STATUSES
@@ -193,6 +182,7 @@ def build_parser() -> ArgumentParser:
     _add_serve(serve)
 
     add_playground(commands)
+    add_help(commands, parser)
 
     conformance = commands.add_parser(
         "conformance",
@@ -308,10 +298,10 @@ def _add_serve(parser: ArgumentParser) -> None:
         waits.add_argument(
             f"--{name}", type=seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
         )
-    group = parser.add_argument_group("limits on requests")
+    group = parser.add_argument_group("limits on requests; 8M is 8 * 1024 * 1024")
     for name, default, about in _SERVE_LIMITS:
         group.add_argument(
-            f"--max-{name}", type=count, metavar="N", default=default, help=f"{about}; default: {default:,}"
+            f"--max-{name}", type=size, metavar="N", default=default, help=f"{about}; default: {default:,}"
         )
     _add_limits(parser)
 
@@ -383,11 +373,11 @@ def _add_strictness(parser: ArgumentParser) -> None:
 
 
 def _add_limits(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("limits on memory")
+    group = parser.add_argument_group("limits on memory; 8M is 8 * 1024 * 1024")
     for field in fields(Limits):
         group.add_argument(
             f"--max-{field.name}",
-            type=count,
+            type=size,
             metavar="N",
             help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
         )

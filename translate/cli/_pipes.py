@@ -94,7 +94,7 @@ def _task(args: Namespace, layout: Layout | None, settings: Settings, source: In
     if not is_file and (head.startswith(b"PAR1") or (layout is not None and layout.container == "parquet")):
         raise UsageError("Parquet is read from a file alone, not from a pipe")
     if settings.src == "auto":
-        found = recognise(place, layout) if is_file else of_head(head, source.name, layout)
+        found = recognise(place, layout) if is_file else of_head(head, layout)
         if not args.quiet:
             print(f"{source.name}: {found}", file=sys.stderr)
         settings, layout = replace(settings, src=found.format), found.layout

@@ -20,7 +20,7 @@ def serve(args: Namespace) -> Status:
         from translate.adapters.sidecar import Settings
         from translate.adapters.sidecar import serve as run
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'translate-streams[serve]'") from None
+        raise UsageError(f"{error.name} is not installed: pip install -e '.[serve]', in its checkout") from None
     try:
         settings = Settings(
             args.upstream,

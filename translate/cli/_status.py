@@ -32,7 +32,8 @@ exit status:
        that is written), `check` found something, or a case of `conformance`
        failed
   2    wrong usage
-  3    the input cannot be read, or the output cannot be written
+  3    the input cannot be read or is of no known format, or the output cannot be
+       written
   4    no such format
   70   a fault of the program itself, whatever the stream holds
   130  interrupted

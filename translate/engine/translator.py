@@ -15,7 +15,7 @@ from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
-from .options import ModelOption, make_options, one_of
+from .options import ModelOption, make_options, of_type, one_of
 from .runs import Run
 from .source import Source
 from .trace import Trace, Tracer
@@ -144,6 +144,7 @@ class Translator(Machine):
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
         one_of("loss", loss, "carry", "drop", "raise")
         one_of("errors", errors, "raise", "encode")
+        of_type("trace", trace)
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None

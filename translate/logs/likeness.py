@@ -5,11 +5,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from ..algebra.events import Failure, Foreign, Ping
-from ..engine.translator import EventReader
-from ..errors import GrammarError, TranslateError
+from ..errors import TranslateError
 from ..limits import Limits
-from ..registry import formats, resolve
+from ..recognise import best, likeness
+from ..registry import resolve
 from .records import text_of
 
 _BEGINNING = 1 << 16
@@ -37,47 +36,9 @@ def _bytes(text: str) -> bytes:
     return text[:_BEGINNING].encode("utf-8", "surrogatepass") + b"\n\n"
 
 
-def format_of(head: bytes) -> str | None:
-    """The format that bytes begin like, if any."""
-    return best(head)[0]
-
-
 def is_like(text: str, format: str) -> bool:
     """Whether a text begins like a stream of a format."""
-    return _likeness(format, _bytes(text)) == 2
-
-
-def best(head: Any, *, objects: bool = False) -> tuple[str | None, int]:
-    """The format that something begins like, and how well: see :func:`_likeness`."""
-    names = sorted((name for name in formats() if not objects or _objects(name)), key=_rank)
-    likeness = {name: _likeness(name, head) for name in names}
-    best = max(names, key=likeness.__getitem__)
-    return (best, likeness[best]) if likeness[best] else (None, 0)
-
-
-def _rank(name: str) -> tuple[bool, bool]:
-    """Formats of objects tell the shape of bytes themselves, and those of others may take anything: they come last."""
-    return _objects(name), not type(resolve(name)[0]).__module__.startswith("translate_codecs.")
-
-
-def _objects(name: str) -> bool:
-    return resolve(name)[1].objects
-
-
-def _likeness(format: str, head: Any) -> int:
-    """How well it reads as a stream of a format: 2: it says something; 1: it may be one; 0: it is none."""
-    reader = EventReader(format)
-    try:
-        events = reader.feed(head)
-    except GrammarError:
-        # well-formed, and not the first of its stream
-        return 1
-    except Exception:
-        # shapes of objects refuse what they are not made for in their own ways
-        return 0
-    said = {type(event) for event in events} - {Foreign, Ping}
-    # all kinds of records have an error
-    return 1 if said == {Failure} else 2 if said else 0
+    return likeness(format, _bytes(text)) == 2
 
 
 def length(value: Any, format: str) -> int:

@@ -74,7 +74,8 @@ def _of_text(orders: Sequence[str]) -> list[Any]:
         return found
     other = next((order for order in orders if _CLOCK.search(order)), None)
     if other is not None:
-        raise GrammarError(f"the order has a time that is not read: {shown(other)}", expected="a date and a time, RFC 3339")
+        what = f"the order has a time that is not read: {shown(other)}"
+        raise GrammarError(what, expected="a date and a time, RFC 3339")
     ids = [_UUID.fullmatch(order) for order in orders]
     if all(ids):
         if any(found[1] not in "67" for found in ids if found):

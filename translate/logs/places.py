@@ -60,8 +60,11 @@ class InputFault(Exception):
     """An input cannot be read, or not to its end."""
 
 
+_INSTALL = "pip install -e '.[logs]', in the project's checkout"
+
+
 class MissingExtra(Exception):
-    """Something needs a package that is not installed: ``pip install "translate-streams[logs]"``."""
+    """Something needs a package that is not installed: ``pip install -e ".[logs]"`` in the project's checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise MissingExtra(f"{name} is not installed: pip install 'translate-streams[logs]'") from None
+        raise MissingExtra(f"{name} is not installed: {_INSTALL}") from None
 
 
 def state(place: Place) -> State:
@@ -243,7 +246,7 @@ def zstd() -> Any:
     for name in ("compression.zstd", "backports.zstd"):
         with suppress(ImportError):
             return importlib.import_module(name)
-    raise MissingExtra("backports.zstd is not installed: pip install 'translate-streams[logs]'")
+    raise MissingExtra(f"backports.zstd is not installed: {_INSTALL}")
 
 
 def bare(name: str) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 from .. import jsontext
 from ..errors import TranslateError
-from ..registry import formats
+from ..recognise import best, format_of, other, what
 from . import har, wrapped
 from .layout import Container, Layout, get
-from .likeness import best, format_of, length, of_value
+from .likeness import length, of_value
 from .places import RECORD, InputFault, Place, lines, reading
 from .records import text_of
 
@@ -78,11 +78,11 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
     """
     with reading(place) as file:
         head = file.read(_HEAD)
-    return of_head(head, place.path, layout, lambda container: _read(place, container))
+    return of_head(head, layout, lambda container: _read(place, container))
 
 
 def of_head(
-    head: bytes, name: str, layout: Layout | None, records: Callable[[str], list[dict[str, Any]]] | None = None
+    head: bytes, layout: Layout | None, records: Callable[[str], list[dict[str, Any]]] | None = None
 ) -> Found:
     """What something is that begins so: see :func:`recognise`. ``records``: reads its first ones, of lines or Parquet,
     which need more than the beginning perhaps.
@@ -91,7 +91,7 @@ def of_head(
     """
     bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not bare:
-        raise NotRecognised(f"{name} is empty")
+        raise NotRecognised(what(head))
     records = records or (lambda container: _piped(head, container))
     if layout is None or layout.container in _KNOWN:
         found_here = _known(head, records, layout)
@@ -101,21 +101,21 @@ def of_head(
         values = [value for record in records(layout.container) for value in _value(record, layout.field)]
         return Found(_vote(values), layout)
     if head.startswith(b"PAR1"):
-        return _of_records(records("parquet"), "parquet")
+        return _of_records(records("parquet"), "parquet", _NONE)
     format, likeness = best(head)
     if likeness < 2 and layout is None:
         found = records("lines")
         if found:
             try:
-                return _of_records(found, "lines")
+                return _of_records(found, "lines", what(head))
             except NotRecognised:
                 if format is None:
                     raise
     if format is not None:
         return Found(format, Layout())
-    if bare.startswith(b"["):
-        raise NotRecognised(f"{name} is a JSON array, not JSON lines: `jq -c '.[]'` makes lines of it")
-    raise NotRecognised(f"{name} is no log of a known format; known are {', '.join(formats())}")
+    if bare.startswith(b"[") and other(head) is None:
+        raise NotRecognised("it is a JSON array, not JSON lines: `jq -c '.[]'` makes lines of it")
+    raise NotRecognised(what(head))
 
 
 def _known(head: bytes, records: Callable[[str], list[dict[str, Any]]], layout: Layout | None) -> Found | None:
@@ -145,7 +145,7 @@ def advice(place: Place, layout: Layout, src: str) -> str | None:
     try:
         found = recognise(place)
     except NotRecognised as error:
-        return str(error)
+        return f"{place.path}: {error}"
     if (found.format, found.layout.container) == (src, "streams") or (
         (found.layout.field, found.layout.units) == (layout.field, layout.units) and found.format == src
     ):
@@ -176,17 +176,17 @@ def _records(found: Iterable[bytes]) -> list[dict[str, Any]]:
     return [record for record in records if isinstance(record, dict)]
 
 
-def _of_records(records: list[dict[str, Any]], container: Container) -> Found:
+def _of_records(records: list[dict[str, Any]], container: Container, otherwise: str) -> Found:
     """What records are: of the members that hold streams in most of them the first, in the format that most have.
 
-    One body that is empty, or an error, decides for no file.
+    One body that is empty, or an error, decides for no file. ``otherwise``: what they are where none holds one.
     """
     paths = dict.fromkeys(path for record in records for path in _members(record))
     values = {path: [value for record in records for value in _value(record, path)] for path in paths}
     votes = {path: _votes(found) for path, found in values.items()}
     path = max(votes, key=lambda path: votes[path].total(), default="")
     if not votes or not votes[path]:
-        raise NotRecognised(_NONE)
+        raise NotRecognised(otherwise)
     ((format, _),) = votes[path].most_common(1)
     id = _named(records, _IDS, path)
     if any(length(value, format) > 1 for value in values[path]):
@@ -242,5 +242,3 @@ def _votes(values: list[Any]) -> Counter[str]:
         if format is not None:
             votes[format] += 1 if likeness < 2 else _RECORDS + 1
     return votes
-
-
