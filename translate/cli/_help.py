@@ -9,8 +9,7 @@ from typing import Any, NoReturn
 
 from translate import formats
 
-from ._commands import print_lines
-from ._files import STANDARD, Output
+from ._files import STANDARD, Output, print_lines
 from ._status import STATUSES, Status, UsageError, one_line
 
 SHELLS = ("bash", "zsh", "fish")
