@@ -40,13 +40,13 @@ def test_a_bug_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         return run
 
     monkeypatch.setattr(runs.RunReader, "read", forgetful)
-    watch = Watch(TARGETS["live"], tmp_path)
-    for data in seeds("live", spelled=200):
+    watch = Watch(TARGETS["convert-unievent-sse"], tmp_path)
+    for data in seeds("convert-unievent-sse"):
         watch(data)
     assert watch.found
     assert {path.suffix for path in tmp_path.iterdir()} == {"", ".txt"}
     with pytest.raises(Broken):
-        TARGETS["live"](next(path for path in tmp_path.iterdir() if not path.suffix).read_bytes())
+        TARGETS["convert-unievent-sse"](next(path for path in tmp_path.iterdir() if not path.suffix).read_bytes())
 
 
 def test_the_search_at_random(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -90,9 +90,11 @@ class Written(NamedTuple):
     """One unit to be written, or what the format has no words for.
 
     ``unit``: the native unit, ``None`` where what is ``meant`` has no words. ``meant``: the events it stands for, at
-    least one; the unit itself says the codec's own residue of the first. ``name``: its event name on SSE. ``made_up``:
-    what the codec added to the unit comes from no one. ``later``: members that are said natively further on.
-    ``guess``: what was assumed, field and reason.
+    least one but where it only repeats what a carry said before; the unit itself says the codec's own residue of the
+    first. ``name``: its event name on SSE. ``made_up``: what the codec added to the unit comes from no one. ``later``:
+    members that are said natively further on. ``guess``: what was assumed, field and reason. ``ends``: in a format
+    whose end no unit says, the ``Finish`` that the end means if this is the last unit; where no unit is left to be
+    written, it is the last of what is ``meant``.
     """
 
     unit: JsonObject | None
@@ -101,6 +103,7 @@ class Written(NamedTuple):
     made_up: bool = False
     later: Collection[str] = ()
     guess: tuple[str, str] | None = None
+    ends: Sequence[Event] = ()
 
 
 Said: TypeAlias = tuple[JsonObject, str | None, bool]

@@ -183,7 +183,6 @@ def test_mended(name: str, shape: str) -> None:
     assert whole.repairs == []
 
 
-@pytest.mark.xfail(strict=True, reason="a later piece of a state is taken for a call that repeats its id")
 def test_fidelity_in_pieces_is_joined() -> None:
     """The target gets the whole signature, and the time of each event."""
     units = [

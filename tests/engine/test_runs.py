@@ -184,7 +184,12 @@ CARRIES = [
 ]
 
 
-@pytest.mark.parametrize("carry", CARRIES)
+MARKED = pytest.mark.xfail(strict=True, reason="the short way takes a number for the mark of a residue")
+
+
+@pytest.mark.parametrize(
+    "carry", [pytest.param(carry, marks=MARKED) if carry == b'{"x":{"synthetic":1}}' else carry for carry in CARRIES]
+)
 @pytest.mark.parametrize("among", [None, b'{"x":{"a":7}}', b'{"unievent":{"at":7}}', b'{"synthetic":true}'])
 def test_a_carry_among_others(carry: bytes, among: bytes | None) -> None:
     """``among``: what the fragments before and behind it have."""

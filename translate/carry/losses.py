@@ -174,8 +174,9 @@ def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[st
     if name == "open":
         kind = entry["kind"]
         unnamed = kind == "tool_call" and unsayable and not ("id" in entry and "name" in entry)
+        # a call that could be said, and is not, was cut off
         key = "open unnamed" if unnamed else "open" if unsayable else "open cut"
-        return kind, _why(key, target, _PARTS.get(kind, f"a {excerpt(kind)}")), unsayable
+        return kind, _why(key, target, _PARTS.get(kind, f"a {excerpt(kind)}")), unsayable or kind == "tool_call"
     state = "state" in entry and "state" not in later
     content = name == "annotate" or (name == "append" and (unsayable or state))
     key = name if name in REASONS else "event"

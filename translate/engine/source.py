@@ -93,6 +93,11 @@ class Source:
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
+        frame = self._reader.one(chunk) if self._short else None
+        if frame is not None:
+            if not self._usual(frame, None):
+                self._frame(frame)
+            return
         try:
             frames = self._reader.feed(chunk)
         except TranslateError as error:
@@ -178,8 +183,11 @@ class Source:
 
     # ---- one unit, the short way
 
-    def _usual(self, frame: Frame, start: int) -> bool:
-        """A unit as most are; false, before anything was changed, where it is in any way unusual."""
+    def _usual(self, frame: Frame, start: int | None) -> bool:
+        """A unit as most are; false, before anything was changed, where it is in any way unusual.
+
+        ``start``: where it begins in what is at hand, if others may follow it there.
+        """
         data, _, name, carries, pings, whole = frame
         if pings or not whole or data is None or len(carries) > 1:
             return False
@@ -228,7 +236,7 @@ class Source:
             grammar.size = size
         else:
             self._check_at(events, frame)
-        if self._runs is not None:
+        if self._runs is not None and start is not None:
             self._repeated = self._repeats(events, unit, frame, start)
         self._emit(events)
         return True

@@ -18,7 +18,7 @@ from ..errors import CarryError
 from ..shapes import Frame, Framing, Writer
 from ..shapes.lines import together
 from .frames import FrameOpener, Parts
-from .sink import UnitSink
+from .sink import Ending, UnitSink
 
 
 @dataclass(slots=True)
@@ -224,10 +224,12 @@ class TracingSink(UnitSink):
         *,
         made_up: bool = False,
         later: Any = (),
+        end: Ending | None = None,
     ) -> None:
         """As :meth:`UnitSink.put`."""
-        self._tracer.saying(said, meant, made_up=made_up)
-        super().put(unit, name, said, meant, made_up=made_up, later=later)
+        spoken = (said, meant) if end is None else ([*said, *end.said], [*meant, *end.meant])
+        self._tracer.saying(*spoken, made_up=made_up)
+        super().put(unit, name, said, meant, made_up=made_up, later=later, end=end)
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         """As :meth:`UnitSink.native`."""

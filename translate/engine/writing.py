@@ -17,13 +17,14 @@ from ..algebra.events import (
 )
 from ..algebra.failures import reported
 from ..algebra.json_form import same_event
+from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
-from .runs import Run, gather
-from .sink import UnitSink
+from .runs import Fragments, Run, gather
+from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
 
 JOINED = "n"
@@ -59,6 +60,8 @@ class Writing:
         self.encoder = codec.encoder(options)
         self._say = has_short_way(self.encoder, "write", "say")
         self._held: list[Event] = []
+        self._fragments = Fragments()
+        """Plain fragments behind what is held."""
         self._due = 0
         self._raises = raises
         self.failure: UpstreamFailure | None = None
@@ -108,8 +111,10 @@ class Writing:
     def run(self, run: Run) -> bool:
         """Plain fragments; whether they were written as a run, or only held."""
         if self._held:
-            if self.encoder.holds(self._held):
-                self._held += run.events()
+            if not self._due and self.encoder.holds(self._held):
+                if not self._fragments.extend(run):
+                    self._unfold()
+                    self._held += run.events()
                 return True
         elif self.sink.run(self.encoder, run):
             return True
@@ -143,6 +148,10 @@ class Writing:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         held = self._held
         kind = type(event)
+        if held and not self._due and self.encoder.holds(held):
+            if kind is Append and self._fragments.add(event):  # type: ignore[arg-type]
+                return
+            self._unfold()
         if self._say and len(held) < 2 and not self._due:
             events = (*held, event)
             said = self.encoder.say(events)
@@ -157,13 +166,16 @@ class Writing:
             self.sink.ping()
             return
         if not made_up_by_another(event, self.codec.name):
-            for piece in self.encoder.ahead(event):
+            for piece in () if self._due else self.encoder.ahead(event):
                 self._put(piece)
             held.append(event)
             self._write(event)
         if kind is Finish or kind is Failure:
             self.ended = True
             self.sink.end(failed=kind is Failure)
+
+    def _unfold(self) -> None:
+        self._held += self._fragments.events()
 
     def _write(self, event: Event) -> None:
         held, encoder = self._held, self.encoder
@@ -197,23 +209,45 @@ class Writing:
         if piece.guess is not None:
             self._options.guess(*piece.guess)
         if unit is None:
-            self.sink.put(None, None, (), meant, later=piece.later)
-        elif self.codec.complete:
+            self._put_carry(piece)
+            return
+        if self.codec.complete:
             self.sink.native(unit, piece.name)
         else:
             said: Sequence[Event] | None = None
-            if meant[0].residue is not None and (own := self.encoder.residue(meant[0])) is not None and "patch" in own:
+            own = self.encoder.residue(meant[0]) if meant else None
+            if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
-            if said is None:
+            if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):
                 said = self._read(unit, piece)
                 if said is None:
                     return
-            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later)
+            self.encoder.go_on(unit, meant)
+            end = self._end(piece.ends)
+            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later, end=end)
+            return
         self.encoder.go_on(unit, meant)
+
+    def _put_carry(self, piece: Written) -> None:
+        """What has no words, but for what the codec said with units that came before."""
+        meant = [event for event in piece.meant if not was_said(event, self.codec.name)]
+        ends = meant[-1:] if meant and type(meant[-1]) is Finish and "finish" in self.codec.leaves_out else []
+        self.encoder.go_on(None, piece.meant[: len(piece.meant) - len(ends)])
+        end = self._end(ends)
+        if ends or meant:
+            self.sink.put(None, None, (), meant[: len(meant) - len(ends)], later=piece.later, end=end)
+
+    def _end(self, ends: Sequence[Event]) -> Ending | None:
+        """The end that no unit says, and that means ``ends``."""
+        if not ends:
+            return None
+        end = Ending(self.encoder.close(marked=True), ends, not self.encoder.at_home(ends[0]))
+        self.encoder.go_on(None, ends)
+        return end
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
         """What a unit says that is about to be written; ``None`` where it must not be."""
-        foreign = type(piece.meant[0]) is Foreign
+        foreign = bool(piece.meant) and type(piece.meant[0]) is Foreign
         try:
             said = self.encoder.read(unit, piece.name)
         except TranslateError:

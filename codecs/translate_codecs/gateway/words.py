@@ -127,6 +127,14 @@ def usage_words(event: Finish, model: Model) -> JsonObject:
     }
 
 
+def is_plain_end(event: Finish) -> bool:
+    """Whether the usage of a ``stop`` frame says all of an end."""
+    usage, reason = event.usage, event.reason
+    known = type(usage.input_tokens) is type(usage.output_tokens) is int
+    more = usage.cached_tokens, usage.reasoning_tokens, usage.provider, reason.raw
+    return known and more == (None,) * 4 and not usage.other and (reason.word in _REASONS or reason.word == UNKNOWN)
+
+
 def read_usage(usage: JsonObject, model: Model) -> Finish:
     """What the usage of a ``stop`` frame says, the provider being the model's where it is not another."""
     where = "the usage"

@@ -21,6 +21,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import Growth
 from translate.algebra.reading import kind_of, member, optional
+from translate.algebra.states import is_hint
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
@@ -62,6 +63,8 @@ class UniEventDecoder(Decoder):
         self._calls = 0
         self._grown = Growth()
         self._fidelity: JsonObject | None = None
+        self._hint: JsonObject | None = None
+        """A state of the part that is no content: it is said at its end, if no other came."""
         self._pieces: list[JsonObject] = []
         """What came of the state after its first piece, in lenient mode."""
 
@@ -75,6 +78,8 @@ class UniEventDecoder(Decoder):
         for event in meant:
             if type(event) is Append:
                 self._grown.add(event.data)
+                if event.state is not None and is_hint(event.state):
+                    self._hint = event.state.values
             elif type(event) is Open:
                 self._begin(event)
         if unit is None:
@@ -87,6 +92,7 @@ class UniEventDecoder(Decoder):
 
     def _begin(self, head: Open) -> None:
         self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
+        self._hint = None
         self._kind = said_kind(head) if self.codec.sayable(head) else ""
         self._calls += head.kind == "tool_call"
 
