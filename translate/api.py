@@ -20,8 +20,16 @@ from .limits import Limits
 from .recognise import Hinting
 from .registry import codec as find_codec
 
-ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
-ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
+ByteFormat: TypeAlias = Literal[
+    "unievent-jsonl",
+    "unievent-sse",
+    "gateway-jsonl",
+    "gateway-sse",
+    "openai-chat-jsonl",
+    "openai-chat-sse",
+    "events-jsonl",
+]
+ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat"]
 EventFormat: TypeAlias = Literal["events"]
 Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
 """The name of a format. The built-in ones are spelled out, for editors; those of installed codecs are any text."""

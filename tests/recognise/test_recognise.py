@@ -21,6 +21,7 @@ from translate.recognise.others import other
 TURN = (EXAMPLES / "claude-turn.unievent.sse").read_bytes()
 FRAMES = b"".join(translate.convert(TURN, "unievent-sse", "gateway-sse"))
 CHAT = b'data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[]}\n\n'
+GEMINI = b'data: {"candidates":[]}\n\n'
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,8 @@ def failing(call: Any) -> TranslateError:
         (b'{"a":1}\n', "gateway-sse", "JSON, not SSE"),
         (TURN, "gateway-sse", "the format 'unievent-sse'"),
         (TURN, "gateway", "the format 'unievent-sse'"),
-        (CHAT, "gateway-sse", "a stream of OpenAI Chat Completions"),
+        (CHAT, "gateway-sse", "the format 'openai-chat-sse'"),
+        (GEMINI, "gateway-sse", "a stream of Gemini, for which no codec is installed"),
     ],
 )
 def test_an_error_says_what_the_input_looks_like(data: bytes, named: str, looks_like: str, size: int) -> None:

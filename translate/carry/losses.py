@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from ..algebra.events import JsonObject
+from ..algebra.events import PART_KINDS, JsonObject
 from ..errors import excerpt, shown
 from .making import RESERVED
 
@@ -102,7 +102,7 @@ REASONS: Final[dict[str, str]] = {
     "close cut": "the end of a part that {target} could not say",
     "start": "{target} does not say who answers",
     "handover": "{target} does not say that another model took over",
-    "usage": "{target} has no place for counts at this point of the stream",
+    "usage": "{target} has no place for counts before the end of the stream",
     "annotate": "{target} has no words for annotations, such as citations",
     "foreign": "a unit that only its own format has: {target} has nothing like it",
     "event": "{target} has no words for this",
@@ -165,6 +165,20 @@ def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[s
     return out
 
 
+def unsaid(word: str, target: str) -> str:
+    """Why a target never says events of a name, or parts of a kind."""
+    return _why("open", target, _part(word)) if word in PART_KINDS else _why(word, target)
+
+
+def unsaid_of(source: str, target: str, what: str) -> str:
+    """Why a target does not say what only the source says."""
+    return _why("residue", target, f"{source} says: {what}")
+
+
+def _part(kind: str) -> str:
+    return _PARTS.get(kind, f"a {excerpt(kind)}")
+
+
 def _why(key: str, target: str, what: str = "") -> str:
     return REASONS[key].format(target=target, what=what)
 
@@ -176,7 +190,7 @@ def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[st
         unnamed = kind == "tool_call" and unsayable and not ("id" in entry and "name" in entry)
         # a call that could be said, and is not, was cut off
         key = "open unnamed" if unnamed else "open" if unsayable else "open cut"
-        return kind, _why(key, target, _PARTS.get(kind, f"a {excerpt(kind)}")), unsayable or kind == "tool_call"
+        return kind, _why(key, target, _part(kind)), unsayable or kind == "tool_call"
     state = "state" in entry and "state" not in later
     content = name == "annotate" or (name == "append" and (unsayable or state))
     key = name if name in REASONS else "event"

@@ -8,6 +8,7 @@ from ..algebra.events import Failure, Foreign, Ping
 from ..engine.translator import EventReader
 from ..errors import GrammarError
 from ..registry import formats, resolve
+from .others import MARKED, other
 
 
 def format_of(head: bytes) -> str | None:
@@ -36,7 +37,13 @@ def _objects(name: str) -> bool:
 
 
 def likeness(format: str, head: Any) -> int:
-    """How well something reads as the beginning of a stream of a format: see :func:`best`."""
+    """How well something reads as the beginning of a stream of a format: see :func:`best`.
+
+    Some formats demand so little that much would be one of them: these have marks, too.
+    """
+    codec, _ = resolve(format)
+    if codec.name in MARKED and not _is_marked(codec.name, head):
+        return 0
     reader = EventReader(format)
     try:
         events = reader.feed(head)
@@ -47,5 +54,12 @@ def likeness(format: str, head: Any) -> int:
         # shapes of objects refuse what they are not made for in their own ways
         return 0
     said = {type(event) for event in events} - {Foreign, Ping}
+    if not said:
+        return 1 if events and codec.name in MARKED else 0
     # all kinds of records have an error
-    return 1 if said == {Failure} else 2 if said else 0
+    return 1 if said == {Failure} else 2
+
+
+def _is_marked(name: str, head: Any) -> bool:
+    found = other(head)
+    return found is not None and found.codec == name

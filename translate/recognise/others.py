@@ -88,6 +88,8 @@ OTHERS = (
     Other("an error, not a stream", "", lambda u: isinstance(u.get("error"), (dict, str))),
 )
 """What others' units are, told by members that those have, and nobody else."""
+MARKED = frozenset(each.codec for each in OTHERS if each.codec)
+"""Names of the codecs, installed or not, whose streams have marks."""
 _EVENTSTREAM = re.compile(rb"\x00.{3,60}:(?:event|exception|message)-type", re.DOTALL)
 
 
