@@ -71,6 +71,8 @@ class ChatDecoder(Decoder):
             if type(said[-1]) is not Foreign:
                 self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
             step.take()
+            open = known.serial.open
+            self._units.call = None if open is None else known.by_key.get(open)
         self._last.step = None
         for event in meant:
             kind = type(event)

@@ -108,20 +108,18 @@ class ChatEncoder(ChatDecoder, Encoder):
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said)
 
-    def ahead(self, event: Event) -> Sequence[Written]:
-        """A first chunk, before all that a chunk says, where nobody opened the stream."""
-        if self._known.started:
-            return ()
-        opens = type(event) is Open and self.codec.sayable(event)
-        if not opens and not (type(event) is Finish and not self.at_home(event)):
-            return ()
-        start = Start(self.options.model, residue={NAME: {"synthetic": True}})
-        return [Written(self._units.write([start]).unit, [start], made_up=True)]
-
     # ---- the units of events: the last of them is new
 
     def write(self, events: Sequence[Event]) -> Pieces:
-        return self._writers[type(events[-1])](self, events)
+        pieces: Pieces = self._writers[type(events[-1])](self, events)
+        if pieces is None or self._known.started or self.at_home(events[0]):
+            return pieces
+        says = [piece for piece in pieces if piece.unit is not None]
+        if not says or type(events[-1]) in (Start, Foreign, Failure):
+            return pieces
+        # nobody opened the stream: a first chunk is made up
+        start = Start(self.options.model, residue={NAME: {"synthetic": True}})
+        return [Written(self._units.write([start]).unit, [start], made_up=True), *pieces]
 
     def _unit(self, meant: Sequence[Event], said: Sequence[Event] | None = None, **more: Any) -> Written:
         """The unit of ``meant``; ``said``: what it says natively, where that is not all of it."""

@@ -13,8 +13,10 @@ from translate.algebra.serial import was_said
 from translate.carry.repeats import Repeats
 from translate.codec import Options
 
+from .steps import Call
 from .words import (
     FIELDS,
+    FREE_END,
     MADE_ID,
     NAME,
     OBJECT,
@@ -23,6 +25,7 @@ from .words import (
     error_unit,
     field_of,
     sayable,
+    unescaped,
     usage_words,
 )
 
@@ -43,12 +46,16 @@ class Units:
         self._options = options
         self.kind: str = ""
         """The kind of the open part, or of the last one, if it has words."""
+        self.call: Call | None = None
+        """The call that is open."""
         self.calls = 0
         """Calls that were said."""
         self.entries = 0
         """Entries of ``reasoning_details`` that were said."""
         self.field = FIELDS[0]
         self.repeats = Repeats()
+        self._at: int | None = None
+        """When the stream began, where that has to be made up: looked up once."""
         self._top: JsonObject | None = None
         self._choice: JsonObject = {}
         self._whole: Growth | None = None
@@ -67,11 +74,12 @@ class Units:
 
     def first(self, start: Start) -> JsonObject:
         """What all chunks of a stream have that ``start`` opens."""
-        clock = self._options.clock
+        if self._at is None:
+            self._at = self._options.clock()
         return {
-            "id": start.id or f"{MADE_ID}{clock():x}",
+            "id": start.id or f"{MADE_ID}{self._at:x}",
             "object": OBJECT,
-            "created": clock() // 1000 if start.created is None else start.created,
+            "created": self._at // 1000 if start.created is None else start.created,
             "model": start.model.name or self._options.model.name or "unknown",
         }
 
@@ -122,6 +130,7 @@ class _Writing:
     def __init__(self, units: Units, events: Sequence[Event], reason: str | None) -> None:
         self._units = units
         self._kind, self._calls, self._field = units.kind, units.calls, units.field
+        self._call = units.call
         self._entries = units.entries
         self._delta: JsonObject = {}
         self._reason = reason
@@ -180,7 +189,7 @@ class _Writing:
             tools.append({"index": 0, "type": head.name, "arguments": ""})
         if self._kind != "tool_call":
             return
-        index, self._calls = self._calls, self._calls + 1
+        index, self._calls, self._call = self._calls, self._calls + 1, None
         if not said:
             function = {"name": head.name, "arguments": ""}
             entry = {"index": index, "id": head.id or f"call_{index}", "type": "function", "function": function}
@@ -201,16 +210,33 @@ class _Writing:
             if self._fresh is not None:
                 self._fresh["arguments"], self._fresh = data, None
             else:
-                entry = {"index": self._calls - 1, "function": {"arguments": data}}
-                delta.setdefault("tool_calls", []).append(entry)
+                self._piece(data)
         elif kind in ("server_tool_call", "server_tool_result"):
             delta["executed_tools"][-1]["arguments" if kind == "server_tool_call" else "output"] = data
         else:
             name = "refusal" if kind == "refusal" else "content"
-            delta[name] = delta.get(name, "") + data
+            if isinstance(delta.get(name), list):
+                delta[name].append({"type": "text", "text": data})
+            else:
+                delta[name] = delta.get(name, "") + data
             self._form.append(name)
         if isinstance(data, str) and kind != "thinking":
             self._says.append(data)
+
+    def _piece(self, data: str) -> None:
+        """A later piece of a call, under what the call is known by."""
+        call, delta = self._call, self._delta
+        piece: JsonObject = {"function": {"arguments": data}}
+        if call is not None and call.free:
+            if data == FREE_END:
+                return
+            piece = {"custom": {"input": unescaped(data)}}
+        if call is not None and call.index == "function":
+            delta["function_call"] = piece["function"]
+            return
+        index = self._calls - 1 if call is None else call.index
+        entry = {"index": index, **piece} if type(index) is int else piece
+        delta.setdefault("tool_calls", []).append(entry)
 
     def _think(self, event: Append) -> None:
         state = event.state
@@ -227,14 +253,20 @@ class _Writing:
         self._says.append(str(event.data))
 
     def _note(self, event: Annotate) -> None:
-        if event.namespace == "perplexity" and isinstance(event.data, dict):
-            self._beside |= event.data
-        elif event.namespace == "openai" and not (isinstance(event.data, dict) and "transcript" in event.data):
-            self._delta.setdefault("annotations", []).append(event.data)
+        namespace, data, delta = event.namespace, event.data, self._delta
+        if namespace == "perplexity" and isinstance(data, dict):
+            self._beside |= data
+        elif namespace == "mistral":
+            text = delta.get("content")
+            entries = text if isinstance(text, list) else [{"type": "text", "text": text}] if text else []
+            delta["content"] = [*entries, data]
+        elif isinstance(data, dict) and data.keys() == {"transcript"}:
+            delta.setdefault("audio", {}).update(data)
+        else:
+            delta.setdefault("annotations", []).append(data)
         self._form.append("note")
 
 
 def states_of(events: Sequence[Event]) -> list[State]:
     """The states among events."""
     return [event.state for event in events if type(event) is Append and event.state is not None]
-
