@@ -25,9 +25,10 @@ LONG = {
 
 NAMES = """
     Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Fault Finding Finish
-    Foreign GrammarError Handover LimitExceeded Limits LossError MisuseError Model Open Options Ping Reason Report Sink
-    Start State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError Translator
-    TruncatedStream UnknownFormat UpstreamFailure Usage assemble check codec convert decode encode formats register
+    Foreign GrammarError Handover LimitExceeded Limits LossError Mended MisuseError Model Open Options Ping Reason
+    Report Said Start State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError
+    Translator TruncatedStream UnknownFormat UpstreamFailure Usage Written assemble check codec convert decode
+    encode formats register
 """
 """The public interface: names may be added, and are taken away only with a new major version."""
 

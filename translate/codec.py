@@ -75,8 +75,8 @@ class Hot:
 class Mended(NamedTuple):
     """The one obvious reading of a unit that strict mode refuses.
 
-    ``field`` and ``reason``: what was wrong, for the report. ``unit`` and ``name``: to be read in its place. ``ahead``:
-    events that were missing before it.
+    ``field`` and ``reason``: what was wrong, for the report; no reason where that was told before. ``unit`` and
+    ``name``: to be read in its place. ``ahead``: events that were missing before it.
     """
 
     field: str

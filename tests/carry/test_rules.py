@@ -206,6 +206,10 @@ def meaning(events: Sequence[Event], own: str) -> list[Any]:
         message = codec(OTHER[own]).assemble(whole)
     except ToolArgumentsError as error:
         return [*out, str(error)]
+    for each in (out[1], message):
+        if isinstance(each, dict):
+            # when it was made is a residue
+            each.pop("created_at", None)
     items = message["content_items"] if isinstance(message, dict) else message
     kept = [{k: v for k, v in part.items() if k in NATIVE} for part in items]
     return [*out, [part for part in kept if not part["type"].startswith(("inline", "embedding"))]]

@@ -77,15 +77,15 @@ def test_rows_that_are_lost_are_noticed(
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A codec that fails for one unit."""
-    decoder = type(registry.codec("gateway").decoder(make_options()))
-    decode = decoder.decode
+    decoder = type(registry.codec("gateway").encoder(make_options()))
+    read = decoder.read
 
     def fail(self: Any, unit: dict[str, Any], name: str | None) -> Any:
         if "777" in str(unit):
             raise KeyError("seven")
-        return decode(self, unit, name)
+        return read(self, unit, name)
 
-    monkeypatch.setattr(decoder, "decode", fail)
+    monkeypatch.setattr(decoder, "read", fail)
 
 
 @pytest.mark.usefixtures("faulty")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -124,6 +125,48 @@ def is_plain(codec: str, member: str) -> bool:
     """Whether a carry may name a residue so without further rules."""
     known = len(codec) + len(member) <= NAMES and _CODEC_NAME.fullmatch(codec) and _MEMBER_NAME.fullmatch(member)
     return bool(known) and codec not in RESERVED and member != "synthetic"
+
+
+class Fragments:
+    """Plain fragments that wait, as columns: some ten bytes each beside their text, however small that is."""
+
+    __slots__ = ("_mark", "_numbers", "_texts")
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._numbers = array("q")
+        self._mark: Mark = None
+
+    def add(self, event: Append) -> bool:
+        """Take one; false, and nothing is taken, where it is not plain or another than those before."""
+        if event.state is not None or type(event.data) is not str:
+            return False
+        mark, number = _number(event.residue) if event.residue else (None, 0)
+        if number is None or (self._texts and mark != self._mark):
+            return False
+        self._mark = mark
+        self._texts.append(event.data)
+        if mark is not None:
+            self._numbers.append(number)
+        return True
+
+    def extend(self, run: Run) -> bool:
+        """Take a run; false as for :meth:`add`."""
+        if run.synthetic or (self._texts and run.residue != self._mark):
+            return False
+        self._mark = run.residue
+        self._texts += run.texts
+        self._numbers.extend(map(int, run.numbers))
+        return True
+
+    def events(self) -> list[Append]:
+        """All of them, given up."""
+        texts, numbers, mark = self._texts, self._numbers, self._mark
+        self._texts, self._numbers, self._mark = [], array("q"), None
+        if mark is None:
+            return [Append(text) for text in texts]
+        codec, member = mark
+        return [Append(text, None, {codec: {member: n}}) for text, n in zip(texts, numbers, strict=True)]
 
 
 # ---- bytes around holes -------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ class UnitSink:
         self._writer = writer
         self._options = options
         self._loss = loss
-        self._weigh = loss != "drop" or options.report is not None
+        self.weighs = loss != "drop" or options.report is not None
+        """Whether it matters what a unit does not say."""
         self._noting = loss == "raise" or options.report is not None
         self._first = loss == "carry"
         self._unsayable = False
@@ -66,7 +67,7 @@ class UnitSink:
         ``end``: what the end of the stream says and means, if it follows.
         """
         carry: JsonObject | None = None
-        if self._weigh:
+        if self.weighs:
             carry = compose(said, meant, self._name, made_up=made_up) if said or meant else {}
             if end is not None and (ending := compose(end.said, end.meant, self._name, made_up=end.made_up)):
                 carry["end"] = ending
@@ -81,7 +82,7 @@ class UnitSink:
         """A unit that says exactly ``events``, residues apart."""
         unit, name, made_up = said
         carry: JsonObject | None = None
-        if self._weigh:
+        if self.weighs:
             carry = compose_plain(events, self._name, made_up=made_up)
             if type(events[0]) is Open:
                 self._unsayable = False

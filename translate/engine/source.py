@@ -93,6 +93,11 @@ class Source:
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
+        frame = self._reader.one(chunk) if self._short else None
+        if frame is not None:
+            if not self._usual(frame, None):
+                self._frame(frame)
+            return
         try:
             frames = self._reader.feed(chunk)
         except TranslateError as error:
@@ -178,8 +183,11 @@ class Source:
 
     # ---- one unit, the short way
 
-    def _usual(self, frame: Frame, start: int) -> bool:
-        """A unit as most are; false, before anything was changed, where it is in any way unusual."""
+    def _usual(self, frame: Frame, start: int | None) -> bool:
+        """A unit as most are; false, before anything was changed, where it is in any way unusual.
+
+        ``start``: where it begins in what is at hand, if others may follow it there.
+        """
         data, _, name, carries, pings, whole = frame
         if pings or not whole or data is None or len(carries) > 1:
             return False
@@ -228,7 +236,7 @@ class Source:
             grammar.size = size
         else:
             self._check_at(events, frame)
-        if self._runs is not None:
+        if self._runs is not None and start is not None:
             self._repeated = self._repeats(events, unit, frame, start)
         self._emit(events)
         return True
@@ -312,24 +320,8 @@ class Source:
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
         meant = self._apply(said, carry, [*ahead, *mended])
-        if self._carry.used and not self._options.strict:
-            mended = self._anchored(ahead, mended, meant)
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
-
-    def _anchored(self, ahead: list[Event], mended: list[Event], meant: Sequence[Event]) -> list[Event]:
-        """What comes ahead in lenient mode: also the end of a part that a carry opened, where that was lost."""
-        before = [*ahead, *mended]
-        end = self._carry.loose_end(before)
-        if end is None:
-            return mended
-        try:
-            self._grammar.allows([*before, *meant])
-        except CodecError:
-            self._options.repair("carry", "the end of a part that a carry opened was missing")
-            self._wire.go_on(None, [end])
-            return [*mended, end]
-        return mended
 
     def _read(
         self, unit: JsonObject, name: str | None, ahead: Sequence[Event]
@@ -345,11 +337,12 @@ class Source:
                 found = self._wire.mend(unit, name, error)
                 if found is None:
                     raise
-                self._options.repair(found.field, found.reason)
+                if found.reason:
+                    self._options.repair(found.field, found.reason)
                 self._grammar.allows([*ahead, *mended, *found.ahead])
-                if found.ahead:
-                    self._wire.go_on(None, found.ahead)
-                    mended += found.ahead
+                for event in found.ahead:
+                    self._wire.go_on(self._wire.whole([event]), [event])
+                    mended.append(event)
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
 
@@ -399,9 +392,23 @@ class Source:
         if carry is None:
             if self._carry.used:
                 self._carry.native(said)
-            return said
+            return self._ashore(said, ahead)
         meant = self._carried(lambda said: self._carry.read(said, carry), said, ahead)
-        return said if meant is None else meant
+        return self._ashore(said, ahead) if meant is None else meant
+
+    def _ashore(self, events: list[Event], ahead: Sequence[Event]) -> list[Event]:
+        """In lenient mode after the end of a part that a carry opened, where the carry that ends it was lost."""
+        if self._options.strict or not self._carry.used:
+            return events
+        end = self._carry.loose_end(ahead)
+        if end is None:
+            return events
+        try:
+            self._grammar.allows([*ahead, *events])
+        except CodecError:
+            self._options.repair("carry", "a part that a carry opened had no end")
+            return [end, *events]
+        return events
 
     def _carried(
         self,
@@ -411,7 +418,7 @@ class Source:
     ) -> list[Event] | None:
         """What a carry says, if the stream may go on so after ``ahead``; else its fault."""
         try:
-            events = read(said)
+            events = self._ashore(read(said), ahead)
             self._grammar.allows([*ahead, *events] if ahead else events)
         except CarryError as error:
             self._fault(error)

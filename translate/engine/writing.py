@@ -23,7 +23,7 @@ from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
-from .runs import Run, gather
+from .runs import Fragments, Run, gather
 from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
 
@@ -60,6 +60,8 @@ class Writing:
         self.encoder = codec.encoder(options)
         self._say = has_short_way(self.encoder, "write", "say")
         self._held: list[Event] = []
+        self._fragments = Fragments()
+        """Plain fragments behind what is held."""
         self._due = 0
         self._raises = raises
         self.failure: UpstreamFailure | None = None
@@ -109,8 +111,10 @@ class Writing:
     def run(self, run: Run) -> bool:
         """Plain fragments; whether they were written as a run, or only held."""
         if self._held:
-            if self.encoder.holds(self._held):
-                self._held += run.events()
+            if not self._due and self.encoder.holds(self._held):
+                if not self._fragments.extend(run):
+                    self._unfold()
+                    self._held += run.events()
                 return True
         elif self.sink.run(self.encoder, run):
             return True
@@ -144,6 +148,10 @@ class Writing:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         held = self._held
         kind = type(event)
+        if held and not self._due and self.encoder.holds(held):
+            if kind is Append and self._fragments.add(event):  # type: ignore[arg-type]
+                return
+            self._unfold()
         if self._say and len(held) < 2 and not self._due:
             events = (*held, event)
             said = self.encoder.say(events)
@@ -165,6 +173,9 @@ class Writing:
         if kind is Finish or kind is Failure:
             self.ended = True
             self.sink.end(failed=kind is Failure)
+
+    def _unfold(self) -> None:
+        self._held += self._fragments.events()
 
     def _write(self, event: Event) -> None:
         held, encoder = self._held, self.encoder
@@ -207,13 +218,13 @@ class Writing:
             own = self.encoder.residue(meant[0]) if meant else None
             if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
-            if said is None:
+            if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):
                 said = self._read(unit, piece)
                 if said is None:
                     return
             self.encoder.go_on(unit, meant)
             end = self._end(piece.ends)
-            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later, end=end)
+            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later, end=end)
             return
         self.encoder.go_on(unit, meant)
 

@@ -79,6 +79,20 @@ class LinesReader:
         self.cursor.turn(data)
         return self._lines()
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        cursor = self.cursor
+        if type(chunk) is not bytes or self._held or self._octets.held or not cursor.base:
+            return None
+        size = len(chunk)
+        if chunk.find(b"\n") != size - 1 or size > self._limit or cursor.at < len(cursor.data):
+            return None
+        text = chunk.strip(b" \t\r\n")
+        if not text:
+            return None
+        offset = cursor.base + cursor.at
+        cursor.base, cursor.data, cursor.at = offset + size, b"", 0
+        return _new(Frame, (text, offset, None, (), 0, True))
+
     def close(self) -> Iterator[Frame]:
         self.cursor.turn(self._unfinished() + self._octets.rest())
         return self._last()

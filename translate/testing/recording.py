@@ -38,6 +38,7 @@ class _Recorder:
 
     puts: list[Put] = field(default_factory=list)
     at: int = -1
+    weighs = True
 
     def put(
         self,

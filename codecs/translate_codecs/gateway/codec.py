@@ -35,6 +35,7 @@ from .words import (
     assembled,
     error_envelope,
     guessed_issuer,
+    kind_of_frame,
     known_model,
     said_open,
     same_data,
@@ -61,9 +62,7 @@ class Gateway(Codec):
         return unit.get("success") is False or (isinstance(value, dict) and value.get("type") == "stop")
 
     def kind(self, unit: JsonObject) -> str:
-        value = unit.get("value")
-        kind = value.get("type") if isinstance(value, dict) else None
-        return kind if isinstance(kind, str) else "error" if unit.get("success") is False else ""
+        return kind_of_frame(unit)
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":

@@ -14,10 +14,7 @@ from translate.algebra.events import (
     Close,
     Data,
     Event,
-    Failure,
-    Finish,
     Foreign,
-    Handover,
     JsonObject,
     Open,
     State,
@@ -79,19 +76,18 @@ class UniEventDecoder(Decoder):
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         for event in meant:
-            kind = type(event)
-            if kind is Append:
-                self._grown.add(event.data)  # type: ignore[union-attr]
-                if event.state is not None and is_hint(event.state):  # type: ignore[union-attr]
-                    self._hint = event.state.values  # type: ignore[union-attr]
-            elif kind is Open:
-                self._begin(event)  # type: ignore[arg-type]
-            elif kind is Close or kind is Handover:
-                self._state = BETWEEN
-            elif kind is Finish or kind is Failure:
-                self._state = ENDED
-        if unit is not None and self._state is not ENDED and (item := fragment_of(unit)) is not None:
-            self._state = GROUP
+            if type(event) is Append:
+                self._grown.add(event.data)
+                if event.state is not None and is_hint(event.state):
+                    self._hint = event.state.values
+            elif type(event) is Open:
+                self._begin(event)
+        if unit is None:
+            return
+        # what a unit is counts, whatever a carry makes of it
+        kind, item = kind_of_unit(unit)
+        self._state = STATES[self._state].get(kind, self._state)
+        if kind == "delta":
             self._fidelity = self._fidelity or item.get("fidelity") or None
 
     def _begin(self, head: Open) -> None:
@@ -309,7 +305,7 @@ class UniEventDecoder(Decoder):
         if phase == "done":
             return self._agreed(unit, name, item, kind) if kind == self._kind else None
         head = header(item, kind)
-        if head.id == self._said.id and self._continues(Open(kind, name=head.name, mime_type=head.mime_type)):
+        if head.id and head.id == self._said.id and not head.name:
             what = f"a later {item['type']} repeated the call's id"
             return Mended("tool_call_id", what, delta_unit(unit, {**item, "tool_call_id": ""}), name)
         if not self._continues(head):
@@ -339,7 +335,7 @@ class UniEventDecoder(Decoder):
     def _agreed(self, unit: JsonObject, name: str | None, item: JsonObject, kind: str) -> Mended | None:
         """A ``.done`` unlike its fragments: what they said stands, and where they said nothing, what it says."""
         if self._pieces:
-            return Mended("fidelity", "its pieces were joined", unit, name, self._joined())
+            return Mended("fidelity", "", unit, name, self._joined())
         field, grown = FIELD[kind], self._whole()
         wrong = self._contradiction(item, kind)
         if wrong == field and not grown and item[field]:
@@ -370,13 +366,13 @@ def check_event(unit: JsonObject) -> None:
         raise DecodeError(f"created_at is {kind_of(at)}", expected="milliseconds, a number")
 
 
-def fragment_of(unit: JsonObject) -> JsonObject | None:
-    """The item of a fragment of known kind, ``None`` for any other unit."""
-    if unit.get("event_type") != "delta":
-        return None
+def kind_of_unit(unit: JsonObject) -> tuple[str, JsonObject]:
+    """What a unit is in the grammar, empty for what is foreign to it, and the item that it holds, if it does."""
+    if "error" in unit or unit["event_type"] != "delta":
+        return ("error" if "error" in unit else unit["event_type"]), {}
     item: JsonObject = unit["content_items"][0]
     kind, _, phase = item["type"].partition(".")
-    return item if phase == "delta" and kind in FIELD else None
+    return (phase if kind in FIELD else ""), item
 
 
 def delta_unit(unit: JsonObject, item: JsonObject) -> JsonObject:
