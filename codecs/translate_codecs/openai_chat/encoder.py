@@ -25,12 +25,12 @@ from translate.algebra.events import (
 from translate.algebra.json_form import same_event
 from translate.algebra.usage import latest
 from translate.carry.repeats import VALUES
-from translate.codec import Codec, Encoder, Options, Pieces, Written
+from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 from translate.shapes.sse import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
-from .units import Canonical
+from .units import Canonical, with_text
 from .words import (
     NAME,
     REASON,
@@ -61,6 +61,21 @@ class ChatEncoder(ChatDecoder, Encoder):
                 self._head, self._pieces = event, []
             elif type(event) is Append and self._head.kind == "tool_call":
                 self._pieces.append(str(event.data))
+
+    def grow(self, text: str) -> None:
+        super().grow(text)
+        if self._head.kind == "tool_call":
+            self._pieces.append(text)
+
+    def say(self, events: Sequence[Event]) -> Said | None:
+        event = events[0]
+        if len(events) != 1 or type(event) is not Append or event.state is not None or type(event.data) is not str:
+            return None
+        hot = self._usual() if event.data and self.residue(event) is None else None
+        if hot is None or event.data == REDACTED:
+            return None
+        self.grow(event.data)
+        return with_text(hot.unit, event.data), None, False
 
     # ---- what units are expected
 

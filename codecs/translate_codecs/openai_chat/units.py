@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from translate import jsontext
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
 from translate.carry.repeats import Repeats
-from translate.codec import Options
+from translate.codec import TEXT, Options
 
 from .steps import Call
 from .words import (
@@ -54,6 +55,8 @@ class Units:
         """Entries of ``reasoning_details`` that were said."""
         self.field = FIELDS[0]
         self.repeats = Repeats()
+        self.steady = False
+        """Whether the last unit was as expected, and a fragment of the open part."""
         self._at: int | None = None
         """When the stream began, where that has to be made up: looked up once."""
         self._top: JsonObject | None = None
@@ -97,7 +100,8 @@ class Units:
             self._top = jsontext.copied(kept)
             self._choice = jsontext.copied({k: v for k, v in choices[0].items() if k not in _PER_CHOICE})
         elif canonical.form:
-            self.repeats.take(canonical.form, canonical.unit, unit, canonical.says)
+            steady = self.repeats.take(canonical.form, canonical.unit, unit, canonical.says)
+            self.steady = steady and len(canonical.form) == 1
         message = choices[0].get("message")
         if self._whole is None and first and isinstance(message, dict):
             self._whole = Growth()
@@ -115,9 +119,61 @@ class Units:
             self.calls += self.kind == "tool_call"
             self.field = FIELDS[0]
 
+    def usual(self) -> JsonObject | None:
+        """The unit of a plain fragment of the open part, with :data:`TEXT` for its text, where such are usual."""
+        if not self.steady or self._whole is not None or not self.kind:
+            return None
+        canonical = self.write([Append(TEXT)])
+        unit = self.repeats.expected(canonical.form, canonical.unit, canonical.says)
+        return unit if _holes(unit) == 1 else None
+
     def so_far(self) -> str | None:
         """All the text, where units repeat it."""
         return None if self._whole is None else str(self._whole.join())
+
+
+def _holes(value: object) -> int:
+    """How often :data:`TEXT` stands in a unit; many where it holds what is not plain."""
+    if isinstance(value, dict):
+        return sum(map(_holes, value.values()))
+    if isinstance(value, list):
+        return sum(map(_holes, value))
+    return int(value == TEXT) if value is None or type(value) in (str, int, bool) else 2
+
+
+def text_in(pattern: object, value: object) -> str | bool:
+    """The text that stands in a unit where ``pattern`` has :data:`TEXT`, all else being the same; false otherwise."""
+    if type(pattern) is not type(value):
+        return False
+    found: str | bool = True
+    if isinstance(pattern, dict) and isinstance(value, dict):
+        if len(pattern) != len(value):
+            return False
+        for key, held in pattern.items():
+            if key not in value or (inside := text_in(held, value[key])) is False:
+                return False
+            found = inside if inside is not True else found
+    elif isinstance(pattern, list) and isinstance(value, list):
+        if len(pattern) != len(value):
+            return False
+        for held, other in zip(pattern, value, strict=True):
+            if (inside := text_in(held, other)) is False:
+                return False
+            found = inside if inside is not True else found
+    elif pattern == TEXT:
+        return str(value)
+    else:
+        return pattern == value
+    return found
+
+
+def with_text(pattern: Any, text: str) -> Any:
+    """The unit with a text in place of :data:`TEXT`."""
+    if isinstance(pattern, dict):
+        return {key: with_text(value, text) for key, value in pattern.items()}
+    if isinstance(pattern, list):
+        return [with_text(value, text) for value in pattern]
+    return text if pattern == TEXT else pattern
 
 
 _PER_UNIT = ("choices", "error")
