@@ -172,7 +172,8 @@ def test_the_wheel_holds_both_packages(tmp_path: Path) -> None:
     config.read_string(entry_points)
     assert dict(config["console_scripts"]) == {"translate-streams": "translate.cli:main"}
     assert dict(config["translate.codecs"]) == {
-        name: f"translate_codecs.{name}:CODEC" for name in ("unievent", "gateway", "events")
+        name: f"translate_codecs.{name.replace('-', '_')}:CODEC"
+        for name in ("unievent", "gateway", "openai-chat", "events")
     }
 
 
