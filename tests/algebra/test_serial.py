@@ -74,10 +74,9 @@ def test_who_opened_last_is_known() -> None:
 
 def test_what_waits_is_limited_all_together() -> None:
     serial: Serial[str] = Serial(CODEC, 1_000)
-    put(serial, opened("a"), opened("b"))
+    put(serial, opened("a"), opened("b"), *[("b", Append("x" * 100))] * 5)
     with pytest.raises(LimitExceeded) as raised:
-        for _ in range(10):
-            put(serial, ("b", Append("x" * 100)))
+        put(serial, ("b", Append("x" * 100)))
     assert (raised.value.limit, raised.value.maximum) == ("part", 1_000)
 
 

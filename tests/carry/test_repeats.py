@@ -30,18 +30,17 @@ def learn(repeats: Repeats, *units: tuple[str, dict[str, Any]]) -> list[Any]:
 
 
 def test_what_repeats_is_carried_with_the_first() -> None:
-    units = [(t, {"d": {"t": t, "role": "r"}, "fp": "x", "usage": None}) for t in ("a", "b", "c")]
+    units: list[Any] = [(t, {"d": {"t": t, "role": "r"}, "fp": "x", "usage": None}) for t in ("a", "b", "c")]
     assert learn(Repeats(), *units) == [[[["d", "role"], "r"], [["fp"], "x"], [["usage"], None]], None, None]
 
 
 def test_a_text_that_the_unit_says_elsewhere_is_a_hole() -> None:
-    units = [(t, {"d": {"t": t, "again": [{"x": t}]}}) for t in ("a", "b", "c")]
+    units: list[Any] = [(t, {"d": {"t": t, "again": [{"x": t}]}}) for t in ("a", "b", "c")]
     assert learn(Repeats(), *units) == [[[["d", "again"], [{"x": "a"}]]], None, None]
 
 
 def test_of_what_moves_only_the_values_are_carried() -> None:
-    units = [(t, {"d": {"t": t}, "pad": t * 2, "n": {"out": i}}) for i, t in enumerate(("a", "b", "c", "d"))]
-    units = [(t, {**unit, "pad": f"<{t}>"}) for t, unit in units]
+    units: list[Any] = [(t, {"d": {"t": t}, "pad": f"<{t}>", "n": {"out": i}}) for i, t in enumerate("abcd")]
     assert learn(Repeats(), *units) == [
         [[["pad"], "<a>"], [["n"], {"out": 0}]],
         [[["pad"], "<b>"], [["n", "out"], 1]],
@@ -51,7 +50,7 @@ def test_of_what_moves_only_the_values_are_carried() -> None:
 
 
 def test_a_unit_that_differs_otherwise_has_a_patch() -> None:
-    units = [("a", {"d": {"t": "a"}, "k": 1}), ("b", {"d": {"t": "b"}}), ("c", {"d": {"t": "c"}, "k": 1})]
+    units: list[Any] = [("a", {"d": {"t": "a"}, "k": 1}), ("b", {"d": {"t": "b"}}), ("c", {"d": {"t": "c"}, "k": 1})]
     assert learn(Repeats(), *units) == [[[["k"], 1]], [[["k"]]], [[["k"], 1]]]
 
 
@@ -71,7 +70,8 @@ def test_forms_are_told_apart() -> None:
 def test_values_that_do_not_fit_are_refused() -> None:
     repeats = Repeats()
     learn(repeats, *((t, {"d": {"t": t}, "pad": f"<{t}>"}) for t in "ab"))
-    for values in (None, [], ["x", "y"], {}, "x"):
+    wrong: list[object] = [None, [], ["x", "y"], {}, "x"]
+    for values in wrong:
         assert repeats.moved(FORM, canonical("c"), values) is None
     assert repeats.moved(FORM, canonical("c"), ["x"]) == {"d": {"t": "c"}, "pad": "x"}
 

@@ -411,33 +411,3 @@ def test_a_call_that_was_cut_is_never_said_as_whole(row: str) -> None:
         list(convert([data], "openai-chat-sse", "unievent"))
     assert [u["value"]["type"] for u in convert([data], "openai-chat-sse", "gateway")] == ["streamStart", "stop"]
     assert native(through(data, "gateway-sse", "openai-chat-sse")) == CUT[row]
-
-
-def test_a_piece_of_a_call_that_is_over_is_an_error() -> None:
-    units = [S, call(0, "a", "f", "{}"), call(1, "b", "g", "{}"), more(0, '{"x":1}')]
-    for strict in (True, False):
-        assert said(sse(units), strict=strict)[-1] == "GrammarError"
-
-
-@pytest.mark.parametrize("done", [True, False])
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {**HEAD, "choices": [*chunk({})["choices"], *chunk({})["choices"]]},
-        {**HEAD, "choices": [{"index": 1, "delta": {}}]},
-        say(content=1),
-        say(tool_calls={}),
-        say(tool_calls=[1]),
-        say(reasoning=[]),
-        say(refusal={}),
-        chunk([]),
-        chunk({}, usage="x"),
-        end("stop", usage={"prompt_tokens": "3"}),
-        {**HEAD, "choices": {}},
-        {"error": 7},
-    ],
-    ids=lambda unit: str(unit)[-60:],
-)
-def test_what_is_refused(wrong: Any, done: bool) -> None:
-    for strict in (True, False):
-        assert said(sse([S, say(content="Hi"), wrong], done=done), strict=strict) == [*HI, "DecodeError"]

@@ -35,7 +35,7 @@ class ChatDecoder(Decoder):
         super().__init__(codec, options)
         self._known = Known(Serial(NAME, options.limits.part))
         self._units = Units(options)
-        self._ended = False
+        self._ended = self._failed = False
         self._last = _Last()
 
     @property
@@ -86,7 +86,7 @@ class ChatDecoder(Decoder):
             elif kind is Append and event.state is not None:  # type: ignore[union-attr]
                 known.stated.append(event.state)  # type: ignore[union-attr]
             elif kind is Finish or kind is Failure:
-                self._ended = True
+                self._ended, self._failed = True, kind is Failure
         last = next((event for event in reversed(meant) if type(event) in (Open, Close, Handover)), None)
         if type(last) in (Close, Handover):
             known.serial.end()
@@ -127,6 +127,9 @@ class ChatDecoder(Decoder):
         return [Append(text)]
 
     # ---- the end
+
+    def trails(self, unit: JsonObject) -> bool:
+        return self._failed
 
     def close(self, *, marked: bool) -> list[Event]:
         known = self._known

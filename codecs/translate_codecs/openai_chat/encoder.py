@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate.algebra.calls import BLANK, is_whole
+from translate.algebra.calls import BLANK
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -212,8 +212,8 @@ class ChatEncoder(ChatDecoder, Encoder):
 
     def _write_handover(self, events: Sequence[Event]) -> Pieces:
         raw = "".join(self._pieces)
-        if self._known.serial.open is not None and self._units.kind == "tool_call" and not is_whole(raw):
-            # readers would run half a call
+        if self._known.serial.open is not None and self._units.kind == "tool_call":
+            # readers would run it, though no one finished it
             what = f"the call {self._head.name!r} broke off at a handover"
             name, id = self._head.name or "", self._head.id or ""
             raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=len(raw))
