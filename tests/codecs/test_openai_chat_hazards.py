@@ -24,8 +24,7 @@ from tests.codecs.chat_streams import (
     sse,
     through,
 )
-from translate import convert, decode
-from translate.errors import ToolArgumentsError
+from translate import decode
 
 HI = ["start", "open text", "+Hi"]
 STOP = "finish stop None None"
@@ -351,10 +350,6 @@ ROWS: dict[str, tuple[list[Any], list[str]]] = {
     ),
     "tags in text": ([S, say(content="<think>"), end("stop")], ["start", "open text", "+<think>", "close", STOP]),
 }
-CUT = {
-    "cut with its chunk": [S, chunk({"tool_calls": [entry(0, "a", "f", "")]}, "length")],
-    "cut in the next chunk": [S, call(0, "a", "f", ""), end("length")],
-}
 
 
 def data_of(units: list[Any]) -> bytes:
@@ -401,13 +396,3 @@ def test_it_comes_home(row: str, via: tuple[str, ...]) -> None:
     assert home.endswith(DONE) == data.endswith(DONE)
     if "openai-chat-jsonl" not in via:
         assert home.count(b"error: {") == data.count(b"error: {")
-
-
-@pytest.mark.parametrize("row", CUT)
-def test_a_call_that_was_cut_is_never_said_as_whole(row: str) -> None:
-    data = sse(CUT[row])
-    assert said(data) == ["start", A, "cut", "finish length None None"]
-    with pytest.raises(ToolArgumentsError):
-        list(convert([data], "openai-chat-sse", "unievent"))
-    assert [u["value"]["type"] for u in convert([data], "openai-chat-sse", "gateway")] == ["streamStart", "stop"]
-    assert native(through(data, "gateway-sse", "openai-chat-sse")) == CUT[row]

@@ -17,6 +17,7 @@ from tests.codecs.chat_streams import (
     call,
     chunk,
     end,
+    entry,
     more,
     native,
     said,
@@ -158,6 +159,22 @@ def test_a_piece_of_a_call_that_is_over_is_an_error() -> None:
 def test_what_is_refused(wrong: Any, done: bool) -> None:
     for strict in (True, False):
         assert said(sse([S, say(content="Hi"), wrong], done=done), strict=strict) == [*HI, "DecodeError"]
+
+
+CUT = {
+    "cut with its chunk": [S, chunk({"tool_calls": [entry(0, "a", "f", "")]}, "length")],
+    "cut in the next chunk": [S, call(0, "a", "f", ""), end("length")],
+}
+
+
+@pytest.mark.parametrize("row", CUT)
+def test_a_call_that_was_cut_is_never_said_as_whole(row: str) -> None:
+    data = sse(CUT[row])
+    assert said(data) == ["start", "open tool_call a f", "cut", "finish length None None"]
+    with pytest.raises(ToolArgumentsError):
+        list(convert([data], "openai-chat-sse", "unievent"))
+    assert [u["value"]["type"] for u in convert([data], "openai-chat-sse", "gateway")] == ["streamStart", "stop"]
+    assert native(through(data, "gateway-sse", "openai-chat-sse")) == CUT[row]
 
 
 # ---- written for others
