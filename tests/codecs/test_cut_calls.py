@@ -52,14 +52,12 @@ def test_to_the_gateway_it_is_no_tool(raw: str, dst: str) -> None:
     assert "tool" not in dropped
 
 
-@pytest.mark.xfail(strict=True, reason="the reader of carries lets no carry close a call that it opened")
 @each_half
 @pytest.mark.parametrize("dst", ["gateway", "gateway-sse", "gateway-jsonl"])
 def test_from_the_gateway_it_comes_home(raw: str, dst: str) -> None:
     assert list(decode(list(convert(stream(raw), "events", dst)), dst))[1:] == stream(raw)
 
 
-@pytest.mark.xfail(strict=True, reason="what is lost of a cut call is noted as incidental")
 @each_half
 def test_to_the_gateway_its_loss_is_one_of_content(raw: str) -> None:
     report = Report()

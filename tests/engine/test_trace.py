@@ -35,8 +35,6 @@ from translate.engine.writing import Writing
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")
 CONTENT = (Open, Append)
-UNTOLD = pytest.mark.xfail(strict=True, reason="a unit that was said by the short way is not told to the tracer")
-SOMETIMES = pytest.mark.xfail(strict=False, reason="as above, for the few streams that show it")
 
 
 def traced(source: Source, dst: str, **options: Any) -> tuple[Trace, list[Any], BaseException | None]:
@@ -104,7 +102,7 @@ def test_what_is_not_asked_for_costs_nothing(traced: bool, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "dst", [pytest.param(dst, marks=SOMETIMES) if dst.startswith("unievent") else dst for dst in FORMATS]
+    "dst", [pytest.param(dst) if dst.startswith("unievent") else dst for dst in FORMATS]
 )
 @given(st.data())
 def test_every_unit_comes_from_units_in_order(dst: str, data: st.DataObject) -> None:
@@ -128,7 +126,7 @@ def is_made_up(event: Event) -> bool:
 
 
 @pytest.mark.parametrize(
-    "dst", [dst if dst.startswith("events") else pytest.param(dst, marks=UNTOLD) for dst in FORMATS]
+    "dst", [dst if dst.startswith("events") else pytest.param(dst) for dst in FORMATS]
 )
 @given(st.data())
 def test_content_is_the_source_of_something_or_lost_and_reported(dst: str, data: st.DataObject) -> None:
@@ -171,7 +169,6 @@ def open_call(unit: SourceUnit) -> bool:
     return any(type(event) is Open and event.kind == "tool_call" for event in unit.events)
 
 
-@UNTOLD
 def test_an_event_object_that_comes_twice_is_two_units() -> None:
     more = Append("x")
     events: list[Event] = [Open("tool_call", "1", "f"), more, more, Close(), Open("text"), more, Close(), Finish()]
@@ -211,7 +208,6 @@ def test_a_unit_that_is_not_json_is_kept_as_it_came() -> None:
     assert (unit.data, unit.unit, unit.offset) == (b'{"success":true,"code"', None, 0)
 
 
-@UNTOLD
 def test_a_carry_that_rides_on_the_next_unit_is_part_of_it() -> None:
     events: list[Event] = [Usage(), Open("embedding"), Append([1.0]), Close(), Open("text"), Append("x"), Close()]
     source = Source("events", [*events, Finish()])
@@ -226,7 +222,6 @@ def test_a_carry_that_rides_on_the_next_unit_is_part_of_it() -> None:
     assert all(target.carry and native(target) == set() for target in alone)
 
 
-@UNTOLD
 def test_what_is_left_out_comes_to_nothing() -> None:
     events: list[Event] = [Open("embedding"), Append([1.0]), Close(), Open("text"), Append("x"), Close(), Finish()]
     trace, _, _ = traced(Source("events", events), "gateway", loss="drop")

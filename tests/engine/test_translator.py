@@ -192,7 +192,6 @@ def test_too_much_recursion_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (caught.value.limit, caught.value.maximum) == ("recursion", sys.getrecursionlimit())
 
 
-@pytest.mark.xfail(strict=True, reason="an error of the source is taken for one of the engine")
 def test_too_much_recursion_of_the_source_is_its_own() -> None:
     own = RecursionError("mine")
     with pytest.raises(RecursionError) as raised:

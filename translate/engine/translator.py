@@ -71,6 +71,8 @@ class Machine(ABC):
         if not self.finished:
             try:
                 self._read(data, out)
+            except RecursionError:
+                self._stop(too_deep(), out)
             except Exception as error:
                 self._stop(error, out)
         return out
@@ -85,6 +87,8 @@ class Machine(ABC):
             self.finished = True
             try:
                 self._end(out)
+            except RecursionError:
+                self._stop(too_deep(), out)
             except Exception as error:
                 self._stop(error, out)
         return out
@@ -101,8 +105,6 @@ class Machine(ABC):
 
     def _stop(self, error: Exception, out: list[Any]) -> None:
         self.finished = True
-        if isinstance(error, RecursionError):
-            error = too_deep()
         try:
             self.error = self._meet(error, out)
         except Exception as raised:

@@ -149,7 +149,8 @@ class Writing:
         held = self._held
         kind = type(event)
         if held and not self._due and self.encoder.holds(held):
-            if kind is Append and self._fragments.add(event):  # type: ignore[arg-type]
+            # a tracer knows events by what they are, not by their values
+            if kind is Append and self._tracer is None and self._fragments.add(event):  # type: ignore[arg-type]
                 return
             self._unfold()
         if self._say and len(held) < 2 and not self._due:
@@ -187,7 +188,12 @@ class Writing:
             unit = encoder.whole(held)
             pieces: Sequence[Written] = [Written({} if unit is None else unit, held)]
         else:
-            written = encoder.write(held)
+            try:
+                written = encoder.write(held)
+            except TranslateError:
+                # what could not be written goes out with no other unit
+                self._held = []
+                raise
             if written is None:
                 return
             pieces = written
