@@ -62,6 +62,7 @@ class Source:
         self._emit = emit
         self._emit_run = run
         self._watch = watch
+        self._marks = getattr(shape, "done", None) is not None
         self._reader = shape.reader(options.limits, options.strict)
         self._opener = opener(options, self._fault)
         self._grammar = Grammar(codec.name)
@@ -111,6 +112,8 @@ class Source:
         self._take(self._reader.close())
         if not self.ended:
             self._close(marked=False)
+            if self._marks:
+                self._options.repair("end of input", "the end marker is missing")
 
     def _close(self, *, marked: bool) -> None:
         """The end of the stream where no unit said it: what it makes, and the last unit's carry says of that."""
@@ -141,8 +144,8 @@ class Source:
                 frame = next(frames, None)
             except TranslateError as error:
                 if reader.ended and not self.ended:
-                    # what follows the end marker is not read: it may come in another chunk
-                    raise self._truncated() from None
+                    # the end comes first, whether or not what follows its marker came in the same chunk
+                    self._close(marked=True)
                 self._locate(error, self._unit + 1)
                 raise
             if frame is None:
@@ -291,7 +294,10 @@ class Source:
 
     def _meaning(self, unit: JsonObject, carry: JsonObject | None, frame: Frame) -> list[Event]:
         if self.ended:
-            raise GrammarError("a unit after the terminal one", expected="nothing")
+            if self._options.strict or not self._wire.trails(unit):
+                raise GrammarError("a unit after the terminal one", expected="nothing")
+            self._options.repair("end", "a unit after the terminal one was left out")
+            return []
         if self._watch is not None:
             self._watch(self._unit, unit)
         ahead: list[Event] = []
