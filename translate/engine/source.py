@@ -13,11 +13,11 @@ from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
-from ..carry.reading import CarryReader
 from ..codec import Codec, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
+from .carried import Carried
 from .frames import FrameOpener
 from .residues import Residues
 from .runs import Run
@@ -64,9 +64,10 @@ class Source:
         self._watch = watch
         self._marks = getattr(shape, "done", None) is not None
         self._reader = shape.reader(options.limits, options.strict)
-        self._opener = opener(options, self._fault)
         self._grammar = Grammar(codec.name)
-        self._carry = CarryReader(codec, self._grammar)
+        self._carried = Carried(codec, self._grammar, options)
+        self._carry = self._carried.reader
+        self._opener = opener(options, self._carried.fault)
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire, options.limits.part)
@@ -118,7 +119,7 @@ class Source:
     def _close(self, *, marked: bool) -> None:
         """The end of the stream where no unit said it: what it makes, and the last unit's carry says of that."""
         said = self._wire.close(marked=marked)
-        events = self._carried(self._carry.end, said) or said if said else said
+        events = self._carried.read(self._carry.end, said) or said if said else said
         self._wire.go_on(None, events)
         self._check(events)
         self._emit(events)
@@ -251,15 +252,13 @@ class Source:
 
     def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
         """Whether the next unit may well differ from this one in its holes alone."""
-        last = events[-1]
-        if type(last) is not Append or last.state is not None or len(events) > 2:
+        if type(last := events[-1]) is not Append or last.state is not None or len(events) > 2:
             return False
         cursor, framing = self._reader.cursor, self._reader.framing
         found, hot = self._runs, self._wire.hot()
         if found is None or hot is None or framing is None or type(frame.data) is not bytes:
             return False
         if cursor.at >= len(cursor.data):
-            # one unit a chunk
             return found.knows(hot)
         return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
 
@@ -276,7 +275,7 @@ class Source:
                 meaning = self._meaning(parts.unit, parts.carry, frame)
                 events = [*events, *meaning] if events else meaning
             elif (beside := parts.carry) is not None:
-                told = self._carried(lambda said: self._carry.read(said, beside), [])
+                told = self._carried.read(lambda said: self._carry.read(said, beside), [])
                 if told is not None:
                     self._wire.go_on(None, told)
                     events += told
@@ -304,7 +303,7 @@ class Source:
         if carry is not None and "before" in carry:
             # what rode ahead is told to the decoder first, as it is where it has a block of its own
             riding = carry
-            told = self._carried(lambda said: self._carry.ahead(said, riding), [])
+            told = self._carried.read(lambda said: self._carry.ahead(said, riding), [])
             if told is None:
                 carry = None
             else:
@@ -321,7 +320,7 @@ class Source:
             self._residues.put(unit, said)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
-        meant = self._apply(said, carry, [*ahead, *mended])
+        meant = self._carried.apply(said, carry, [*ahead, *mended])
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 
@@ -347,54 +346,6 @@ class Source:
                     mended.append(event)
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
-
-    # ---- carries
-
-    def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event]) -> list[Event]:
-        if carry is None:
-            if self._carry.used:
-                self._carry.native(said)
-            return self._ashore(said, ahead)
-        meant = self._carried(lambda said: self._carry.read(said, carry), said, ahead)
-        return self._ashore(said, ahead) if meant is None else meant
-
-    def _ashore(self, events: list[Event], ahead: Sequence[Event]) -> list[Event]:
-        """In lenient mode after the end of a part that a carry opened, where the carry that ends it was lost."""
-        if self._options.strict or not self._carry.used:
-            return events
-        end = self._carry.loose_end(ahead)
-        if end is None:
-            return events
-        try:
-            self._grammar.allows([*ahead, *events])
-        except CodecError:
-            self._options.repair("carry", "a part that a carry opened had no end")
-            return [end, *events]
-        return events
-
-    def _carried(
-        self,
-        read: Callable[[list[Event]], list[Event]],
-        said: list[Event],
-        ahead: Sequence[Event] = (),
-    ) -> list[Event] | None:
-        """What a carry says, if the stream may go on so after ``ahead``; else its fault."""
-        try:
-            events = self._ashore(read(said), ahead)
-            self._grammar.allows([*ahead, *events] if ahead else events)
-        except CarryError as error:
-            self._fault(error)
-            return None
-        except CodecError as error:
-            self._fault(CarryError(f"the carry makes no valid stream: {error.what}", expected=error.expected))
-            return None
-        return events
-
-    def _fault(self, error: CarryError) -> None:
-        """A carry that is wrong: an error in strict mode, ignored and reported otherwise."""
-        if self._options.strict:
-            raise error
-        self._options.repair("carry", f"ignored: {error.what}")
 
     def _check(self, events: Sequence[Event]) -> None:
         grammar = self._grammar
