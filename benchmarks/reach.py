@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from translate import Finding, Translator, assemble, check
+from translate import Fault, Translator, assemble, check
 
 from .runs import calls, runs, switch
 from .streams import Figure, Streams, generated, joined, recordings, units
@@ -172,7 +172,7 @@ def _readings(case: str, streams: Sequence[Streams], plan: Plan) -> Iterator[Row
         yield both(f"assemble, {format}, {case}, 4 KiB", "L_read", in_turn(adds), base, plan, ASSEMBLED)
 
 
-def _reading(chunks: list[bytes], format: str) -> tuple[Callable[[], list[Finding]], Callable[[], Any]]:
+def _reading(chunks: list[bytes], format: str) -> tuple[Callable[[], list[Fault]], Callable[[], Any]]:
     return lambda: check(chunks, format), lambda: assemble(chunks, format, "unievent")
 
 

@@ -105,7 +105,8 @@ CASES = [
     # units of UniEvent
     unievent("neither event nor error", {"role": "assistant"}, "event_type or error"),
     unievent("an empty object", {}, "event_type or error"),
-    unievent("error that is no object", {"error": "x"}, "event_type or error"),
+    unievent("error that is no object", {"error": "x"}, "an object"),
+    unievent("error that is no object in an event", {**TEXT, "error": None}, "an object"),
     unievent("event_type that is no text", {**TEXT, "event_type": 3}, "event_type or error"),
     unievent("wrong role", {**TEXT, "role": "user"}, "'assistant'"),
     unievent("no role", without(TEXT, "role"), "'assistant'"),
@@ -198,7 +199,7 @@ CASES = [
     gateway("content of null", frame("content", value=None), "text"),
     gateway("an error without a message", {"success": False, "code": 502}, "text"),
     gateway("an error with a message of 3", {"success": False, "code": 502, "message": 3}, "text"),
-    gateway("an error with a value", failed(502, "x", value=None), "a message"),
+    gateway("an error with a value", failed(502, "x", value={}), "a message"),
     gateway("a streamError without a model", frame("streamError"), "an object"),
     gateway("a model that is text", frame("streamError", model="m"), "an object"),
     gateway("a model named 3", frame("streamError", model={"name": 3}), "text"),

@@ -61,13 +61,13 @@ LAWS = [
         "Promptness: what a unit makes sayable is said before the next is asked for",
         ["laws::test_all_is_said_as_soon_as_it_can_be", "laws::test_text_comes_through_at_once"],
         [],
-        ["lane"],
+        ["live"],
     ),
     Law(
         "Chunking: how the bytes were cut changes nothing",
-        ["laws::test_cuts_do_not_matter", "engine/cuts", "engine/hot"],
+        ["laws::test_cuts_do_not_matter", "engine/cuts", "engine/runs"],
         ["sse", "json", "runs"],
-        ["shape-", "lane"],
+        ["shape-", "live"],
     ),
     Law(
         "Bounds: time linear in the input, memory within typed limits",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -16,7 +17,6 @@ from translate import (
     Codec,
     CodecError,
     DecodeError,
-    Decoder,
     Encoder,
     Event,
     Finish,
@@ -27,10 +27,10 @@ from translate import (
     Open,
     Options,
     Report,
-    Sink,
     State,
     ToolArgumentsError,
     UnknownFormat,
+    Written,
     check,
     codec,
     convert,
@@ -40,6 +40,8 @@ from translate import (
 )
 from translate.carry.making import script
 from translate.carry.reading import CarryReader
+from translate.codec import Pieces
+from translate.engine.options import make_options
 from translate.engine.translator import EventWriter
 from translate.registry import _registered
 from translate.shapes.objects import Objects
@@ -140,24 +142,30 @@ class Plain(Codec):
     name = "plain"
     shapes = {"": Objects()}  # noqa: RUF012
     says = frozenset({"text", "finish"})
+    leaves_out = frozenset({"finish"})
 
-    def decoder(self, options: Options) -> Decoder:
-        return PlainDecoder(options)
-
-    def encoder(self, sink: Sink, options: Options) -> Encoder:
-        raise NotImplementedError
+    def encoder(self, options: Options) -> PlainEncoder:
+        return PlainEncoder(self, options)
 
 
-class PlainDecoder(Decoder):
+class PlainEncoder(Encoder):
     @property
     def state(self) -> str:
         return "anywhere"
 
-    def decode(self, unit: dict[str, Any], name: str | None) -> list[Event]:
+    def read(self, unit: dict[str, Any], name: str | None) -> list[Event]:
         events: dict[str, Event] = {"open": Open("text"), "append": Append("a"), "close": Close()}
         return [events[unit["say"]]]
 
-    def close(self) -> list[Event]:
+    def take(self, unit: dict[str, Any] | None, meant: Sequence[Event]) -> None:
+        """Nothing need be known."""
+
+    def write(self, events: Sequence[Event]) -> Pieces:
+        words: dict[type[Event], str] = {Open: "open", Append: "append", Close: "close"}
+        word = words.get(type(events[-1]))
+        return [Written({"say": word} if word else None, events)]
+
+    def close(self, *, marked: bool) -> list[Event]:
         return [Finish()]
 
 
@@ -181,6 +189,12 @@ def test_a_codec_that_breaks_the_grammar_is_named(plain: Plain) -> None:
 
 def test_what_a_codec_need_not_have(plain: Plain) -> None:
     assert plain.agrees(Close(), Close())
+    assert (plain.is_terminal({}), plain.kind({}), plain.time({})) == (False, "", None)
+    encoder = plain.encoder(make_options())
+    assert (encoder.plain({}, None), encoder.say([Close()]), encoder.hot()) == (None, None, None)
+    assert not encoder.holds([])
+    assert (encoder.mark({}), [*encoder.ahead(Close())]) == (None, [])
+    assert encoder.mend({}, None, GrammarError("x")) is None
     assert plain.models() == {}
     assert plain.schemas() == {}
     with pytest.raises(CodecError, match="'plain' has no form for an assembled message"):
@@ -236,7 +250,8 @@ def test_a_reader_that_fails_at_the_end_of_input() -> None:
 
 
 def test_a_carry_that_may_not_stand_there() -> None:
-    carry = {"events": [{"event": "annotate", "data": 1}]}
+    opened = {"event": "open", "kind": "server_tool_call"}
+    carry = {"events": [opened, opened]}
     stream = sse(b": carry " + json.dumps(carry).encode(), b"data: " + json.dumps(stop()).encode())
     with pytest.raises(CarryError, match="the carry makes no valid stream"):
         list(decode(stream, "unievent-sse"))
@@ -346,6 +361,10 @@ def test_a_report_keeps_so_much_and_counts_all() -> None:
     assert report.counts["losses", "unievent residue"] == 5
 
 
-def test_an_event_rereads_as_itself() -> None:
-    encoder = EventWriter("events-jsonl")._writing._encoder
-    assert encoder.reread({"event": "close"}) == [Close()]
+def test_an_event_is_read_as_itself() -> None:
+    encoder = EventWriter("events-jsonl")._writing.encoder
+    assert encoder.read({"event": "open", "kind": "text"}, None) == [Open("text")]
+    encoder.take(None, [Open("text")])
+    assert encoder.read({"event": "close"}, None) == [Close()]
+    with pytest.raises(GrammarError, match="'open' may not stand in a part"):
+        encoder.read({"event": "open", "kind": "text"}, None)

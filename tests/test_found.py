@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.hot_streams import cut, same_both_ways, without_hot_path
+from tests.run_streams import cut, same_all_ways, the_long_way
 from tests.strategies import FORMATS, Source, to
 from tests.test_laws import assert_same, there_and_back
 from translate import (
@@ -94,8 +94,8 @@ def unievent(text: str) -> bytes:
 @pytest.mark.parametrize("after", [unievent("b"), b"data: {}\n\n", b"data: x", b": \xff\n\n", b""])
 def test_nothing_is_read_after_an_early_end_marker(marker: bytes, after: bytes) -> None:
     stream = unievent("a") + marker + after
-    found = [same_both_ways(each, "unievent-sse", "gateway") for each in (cut(stream, [size]) for size in (9999, 1))]
-    found.append(same_both_ways([unievent("a"), marker, after], "unievent-sse", "gateway"))
+    found = [same_all_ways(each, "unievent-sse", "gateway") for each in (cut(stream, [size]) for size in (9999, 1))]
+    found.append(same_all_ways([unievent("a"), marker, after], "unievent-sse", "gateway"))
     assert found[0] == found[1] == found[2]
     assert found[0].error is not None
     assert found[0].error[0] == "TruncatedStream"
@@ -103,7 +103,7 @@ def test_nothing_is_read_after_an_early_end_marker(marker: bytes, after: bytes) 
 
 def test_nothing_is_read_after_an_array_that_ended_early() -> None:
     for chunks in ([b"[] x"], [b"[]", b" x"]):
-        error = same_both_ways(chunks, "unievent", "gateway").error
+        error = same_all_ways(chunks, "unievent", "gateway").error
         assert error is not None
         assert error[0] == "TruncatedStream"
 
@@ -114,7 +114,7 @@ def test_a_clock_at_an_odd_time(now: Any, size: int | None) -> None:
     stream = [unievent(text) for text in "abcd"]
     frames = list(convert(stream, "unievent-sse", "gateway-sse", loss="drop", errors="encode"))
     chunks = cut(b"".join(frames), [size]) if size else frames
-    with without_hot_path():
+    with the_long_way():
         expected = b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode"))
     assert b"".join(convert(chunks, "gateway-sse", "unievent-sse", clock=lambda: now, errors="encode")) == expected
     assert expected.count(str(now).encode()) == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.fuzz.laws import Broken
 from tests.fuzz.seeds import mutated, seeds
 from tests.fuzz.spelling import RUNS, stream
 from tests.fuzz.targets import DICTIONARY, FORMATS, TARGETS
-from translate.engine import hot
+from translate.engine import runs, templates
 
 INPUTS = {"carry": 25, "convert": 45, "limits": 60}
 
@@ -29,23 +30,23 @@ def test_target(target: str) -> None:
 
 
 def test_a_bug_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Else all of the above is about nothing: a lane that forgets its last text."""
-    settle = hot.Lane.settle
+    """Else all of the above is about nothing: a reader that forgets the last text of a run."""
+    read = templates.RunReader.read
 
-    def forgetful(self: hot.Lane) -> object:
-        run = settle(self)
+    def forgetful(self: templates.RunReader, *args: Any) -> runs.Run | None:
+        run = read(self, *args)
         if run is not None:
             run.texts[-1] = ""
         return run
 
-    monkeypatch.setattr(hot.Lane, "settle", forgetful)
-    watch = Watch(TARGETS["lane"], tmp_path)
-    for data in seeds("lane", spelled=200):
+    monkeypatch.setattr(templates.RunReader, "read", forgetful)
+    watch = Watch(TARGETS["convert-unievent-sse"], tmp_path)
+    for data in seeds("convert-unievent-sse"):
         watch(data)
     assert watch.found
     assert {path.suffix for path in tmp_path.iterdir()} == {"", ".txt"}
     with pytest.raises(Broken):
-        TARGETS["lane"](next(path for path in tmp_path.iterdir() if not path.suffix).read_bytes())
+        TARGETS["convert-unievent-sse"](next(path for path in tmp_path.iterdir() if not path.suffix).read_bytes())
 
 
 def test_the_search_at_random(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

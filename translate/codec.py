@@ -75,8 +75,8 @@ class Hot:
 class Mended(NamedTuple):
     """The one obvious reading of a unit that strict mode refuses.
 
-    ``field`` and ``reason``: what was wrong, for the report. ``unit`` and ``name``: to be read in its place; without a
-    unit it is left out. ``ahead``: events that were missing before it.
+    ``field`` and ``reason``: what was wrong, for the report; no reason where that was told before. ``unit`` and
+    ``name``: to be read in its place; without a unit it is left out. ``ahead``: events that were missing before it.
     """
 
     field: str
@@ -90,9 +90,11 @@ class Written(NamedTuple):
     """One unit to be written, or what the format has no words for.
 
     ``unit``: the native unit, ``None`` where what is ``meant`` has no words. ``meant``: the events it stands for, at
-    least one; the unit itself says the codec's own residue of the first. ``name``: its event name on SSE. ``made_up``:
-    what the codec added to the unit comes from no one. ``later``: members that are said natively further on.
-    ``guess``: what was assumed, field and reason.
+    least one but where it only repeats what a carry said before; the unit itself says the codec's own residue of the
+    first. ``name``: its event name on SSE. ``made_up``: what the codec added to the unit comes from no one. ``later``:
+    members that are said natively further on. ``guess``: what was assumed, field and reason. ``ends``: in a format
+    whose end no unit says, the ``Finish`` that the end means if this is the last unit; where no unit is left to be
+    written, it is the last of what is ``meant``.
     """
 
     unit: JsonObject | None
@@ -101,6 +103,7 @@ class Written(NamedTuple):
     made_up: bool = False
     later: Collection[str] = ()
     guess: tuple[str, str] | None = None
+    ends: Sequence[Event] = ()
 
 
 Said: TypeAlias = tuple[JsonObject, str | None, bool]
@@ -172,6 +175,10 @@ class Decoder(ABC):
         It is read again, and mended again where it must be.
         """
         return None
+
+    def trails(self, unit: JsonObject) -> bool:
+        """In lenient mode: whether ``unit``, which came after the end, may be left out."""
+        return False
 
     def close(self, *, marked: bool) -> list[Event]:
         """The input ended: at its end marker (``marked``) or without one. What was waiting for more of it.

@@ -134,15 +134,6 @@ def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
     return DecodeError(what, excerpt=excerpt(raw[max(0, error.start - 40) :]))
 
 
-def utf8_until(raw: bytes) -> int:
-    """The index of the first byte that is not UTF-8, or the length."""
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start
-    return len(raw)
-
-
 def check_nesting(raw: bytes, limit: int) -> None:
     """Raises :class:`LimitExceeded` where ``raw`` nests deeper than ``limit`` levels."""
     depth = 0
@@ -193,6 +184,12 @@ def _escape_separators(out: bytes) -> bytes:
 
 def dumps_strict(value: Any) -> bytes:
     """As :func:`dumps`, and strict JSON whatever the value holds (policy 6)."""
+    try:
+        plain = orjson.dumps(value)
+        if plain.isascii() and b"$" not in plain and b"null" not in plain:
+            return plain
+    except TypeError:
+        pass
     out = _dumps(value)
     return dumps(to_strict(value)) if out is None or b"$" in out else out
 

@@ -23,6 +23,8 @@ GROUP = "translate.codecs"
 
 _registered: dict[str, Codec] = {}
 _found: dict[str, EntryPoint] | None = None
+_resolved: dict[str, tuple[Codec, Shape]] = {}
+"""Names of formats that were found. Another codec that is registered may claim one of them, too: then it is empty."""
 
 
 def register(codec: Codec) -> None:
@@ -31,6 +33,7 @@ def register(codec: Codec) -> None:
     if codec.name in _registered or codec.name in _entry_points():
         raise CodecError(f"a codec named {codec.name!r} exists already")
     _registered[codec.name] = codec
+    _resolved.clear()
 
 
 def codec(name: str) -> Codec:
@@ -47,6 +50,9 @@ def formats() -> list[str]:
 
 def resolve(format: str) -> tuple[Codec, Shape]:
     """The codec and the shape that a format's name says."""
+    known = _resolved.get(format)
+    if known is not None and _registered.get(known[0].name) is known[0]:
+        return known
     found: list[tuple[Codec, Shape]] = []
     name, dash = format, "-"
     while dash:
@@ -57,12 +63,15 @@ def resolve(format: str) -> tuple[Codec, Shape]:
                 found.append((candidate, shape))
         name, dash, _ = name.rpartition("-")
     if len(found) > 1:
-        names = " and ".join(repr(candidate.name) for candidate, _ in found)
-        raise CodecError(f"the codecs {names} both claim the format {format!r}")
+        both = " and ".join(repr(candidate.name) for candidate, _ in found)
+        raise CodecError(f"the codecs {both} both claim the format {format!r}")
     if found:
+        _resolved[format] = found[0]
         return found[0]
-    known = _working_formats()
-    raise UnknownFormat(format, known, next(iter(difflib.get_close_matches(format, known, 1, 0.5)), None))
+    names = _working_formats()
+    # names are lower-case, people are not; other dashes and none are slips too
+    asked = format.lower().replace("_", "-").replace(" ", "-").replace(".", "-")
+    raise UnknownFormat(format, names, next(iter(difflib.get_close_matches(asked, names, 1, 0.5)), None))
 
 
 def _working_formats() -> list[str]:

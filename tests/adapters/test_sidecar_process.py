@@ -289,7 +289,7 @@ def test_without_what_it_needs_it_says_what_to_install(package: str, tmp_path: P
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert package in done.stderr
-    assert "pip install 'translate-streams[serve]'" in done.stderr
+    assert "pip install -e '.[serve]'" in done.stderr
 
 
 def test_its_options_reach_the_conversion(up: Recorder) -> None:

@@ -5,6 +5,8 @@ The rules are those of docs/carry.md. The units here say more than those of the 
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,14 +27,17 @@ from translate import (
     TokenCounts,
     Usage,
     codec,
+    jsontext,
 )
 from translate.algebra.events import bare
 from translate.algebra.json_form import same_event
 from translate.algebra.parts import Pieces, join, size
 from translate.carry.making import compose
+from translate.carry.reading import CarryReader
 
 GATEWAY = codec("gateway")
 S, T = State("x", {"k": 1}), State("x", {"k": 2})
+IN_A_CALL = Open("tool_call", "i", "n")
 COUNTS = [Usage(TokenCounts(n)) for n in range(3)]
 
 
@@ -271,3 +276,41 @@ def test_the_entries(said: list[Event], meant: list[Event], entries: list[Any]) 
 def test_residues(said: list[Event], meant: list[Event], carry: Any) -> None:
     assert compose(said, meant, "gateway", made_up=False) == carry
     assert compose(said, meant, "gateway", made_up=True) == {"synthetic": True, **carry}
+
+
+# ---- growth --------------------------------------------------------------------------------------------
+
+FRAGMENTS: dict[str, Callable[[int], list[Event]]] = {
+    "stamped": lambda n: [Append("x", residue={"unievent": {"at": i}}) for i in range(n)],
+    "of many codecs": lambda n: [Append("x", residue={f"c{i}": {}}) for i in range(n)],
+    "with notes between": lambda n: [event for _ in range(n // 2) for event in (Append("xx"), Usage())],
+    "beyond ascii": lambda n: [Append("é") for _ in range(n)],
+    "in other words": lambda n: [Append(" ") for _ in range(n)],
+}
+
+
+@pytest.mark.parametrize("kind", FRAGMENTS)
+def test_a_call_in_many_fragments_takes_linear_time(kind: str) -> None:
+    def seconds(n: int) -> float:
+        grown = FRAGMENTS[kind](n)
+        whole = join([event.data for event in grown if type(event) is Append])
+        said: list[Event] = [IN_A_CALL, Append("{}" if kind == "in other words" else whole), Close()]
+        meant: list[Event] = [IN_A_CALL, *grown, Close()]
+        began = time.process_time()
+        carry = compose(said, meant, "gateway", made_up=False)
+        assert CarryReader(GATEWAY).read(said, carry) == meant
+        took = time.process_time() - began
+        assert len(jsontext.dumps_strict(carry)) < 60 * n
+        return took
+
+    assert min(seconds(30_000) for _ in range(2)) < 40 * min(seconds(3_000) for _ in range(3))
+
+
+def test_many_residues_of_one_event_take_linear_time() -> None:
+    def seconds(n: int) -> float:
+        meant: list[Event] = [Ping({f"c{i}": {"a": i} for i in range(n)})]
+        began = time.process_time()
+        assert CarryReader(GATEWAY).read([Ping()], compose([Ping()], meant, "gateway", made_up=False)) == meant
+        return time.process_time() - began
+
+    assert min(seconds(30_000) for _ in range(2)) < 40 * min(seconds(3_000) for _ in range(3))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.carry.test_carry import GATEWAY, SCRIPTS, S
+from tests.carry.test_carry import GATEWAY, IN_A_CALL, SCRIPTS, S
 from translate import (
     Annotate,
     Append,
@@ -33,9 +33,6 @@ from translate.algebra.grammar import Grammar
 from translate.carry.reading import CarryReader
 
 READABLE = [name for name in SCRIPTS if "state" not in name and name not in ("a member changed", "a member unknown")]
-
-
-IN_A_CALL = Open("tool_call", "i", "n")
 
 
 def within(part: Open | None, name: str = "gateway") -> CarryReader:

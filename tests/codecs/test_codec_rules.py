@@ -26,6 +26,7 @@ from translate import (
     Append,
     Close,
     Event,
+    Failure,
     Finish,
     Foreign,
     GrammarError,
@@ -68,9 +69,15 @@ def home(events: list[Event], name: str) -> list[Event]:
 @each_codec
 def test_events_of_two_kinds_never_agree(codec: Any) -> None:
     for a, b in itertools.product(EXAMPLES.values(), repeat=2):
-        if {type(a), type(b)} != {Start, Handover}:
-            # the gateway's words for these two are the same
+        if {type(a), type(b)} != {Start, Handover} and type(a) is not Close:
+            # the gateway's words for these two are the same; and a Close is asked about another alone
             assert codec.agrees(a, b) == (a is b)
+
+
+@each_codec
+def test_the_words_for_a_close_do_not_say_whether_it_was_cut(codec: Any) -> None:
+    assert codec.agrees(Close(), Close())
+    assert codec.agrees(Close(), Close(cut=True)) == (not codec.complete)
 
 
 TERMINAL = {
@@ -88,13 +95,17 @@ MORE = {
 @pytest.mark.parametrize("end", [0, 1])
 def test_a_decoder_is_at_its_end_after_the_end(name: str, end: int, strict: bool) -> None:
     for more in MORE[name]:
-        decoder = codec(name).decoder(options(strict=strict))
+        decoder = codec(name).encoder(options(strict=strict))
         for unit in ([start()] if name == "gateway" else []) + [TERMINAL[name][end]]:
-            decoder.decode(unit, None)
+            decoder.take(unit, decoder.read(unit, None))
         assert decoder.state == "ended"
-        with pytest.raises(GrammarError):
-            decoder.decode(more, None)
+        with pytest.raises(GrammarError) as caught:
+            decoder.read(more, None)
+        assert decoder.mend(more, None, caught.value) is None
+        assert decoder.plain(more, None) is None
         assert decoder.state == "ended"
+
+
 
 
 @pytest.mark.parametrize("name", ["unievent", "gateway"])
@@ -144,7 +155,7 @@ def test_a_decoder_is_at_its_end_after_the_end(name: str, end: int, strict: bool
             Finish(),
         ],
         [Open("server_tool_call", "i", "n"), Append("{}"), Close(), Finish()],
-        [Open("tool_call", None, "n"), Append("{}"), Close(), Finish()],
+        pytest.param([Open("tool_call", None, "n"), Append("{}"), Close(), Finish()]),
         [Open("tool_call", "i"), Append("{}"), Close(), Finish()],
         [Open("inline_data", mime_type="image/png"), Append(b"a"), Append(b"b"), Close(), Finish()],
         [Open("embedding"), Close(), Open("inline_thinking"), Close(), Finish()],
@@ -159,8 +170,18 @@ def test_events_come_home_in_order(events: list[Event], name: str) -> None:
 
 
 def test_an_event_of_another_type_is_foreign_whatever_it_holds() -> None:
-    unit = {"event_type": "progress", "error": {"message": "m"}}
+    unit = {"event_type": "progress", "content_items": [{"type": "text.delta", "text": "a"}], "errors": {}}
     assert next(decode([unit, stop()], "unievent")) == Foreign("unievent", unit)
+
+
+@pytest.mark.parametrize("beside", [{"event_type": "progress"}, {"event_type": "delta"}, stop(), {"x": 1}], ids=str)
+def test_a_unit_with_an_error_is_one_whatever_else_it_holds(beside: Any) -> None:
+    """The reference client raises."""
+    unit = {**beside, "error": {"message": "m"}}
+    (failure,) = decode([unit], "unievent")
+    assert type(failure) is Failure
+    assert (failure.code, failure.message) == (502, "m")
+    assert list(convert([unit], "unievent", "unievent", errors="encode")) == [unit]
 
 
 @pytest.mark.parametrize("word", ["text", "text.delta.x", "x.text.delta", "text.end", "image.delta", ".delta"])
@@ -223,7 +244,8 @@ def test_a_second_fidelity_is_joined_in_lenient_mode(first: Any, second: Any, jo
     ]
     report = Report()
     events = list(decode(units, "unievent", strict=False, report=report))
-    assert [event.state for event in events if type(event) is Append] == [State(None, first), State(None, joined)]
+    states = [event.state for event in events if type(event) is Append]
+    assert states == [State(None, first), None, State(None, joined)]
     assert report.counts == {("repairs", "fidelity"): 1}
     with pytest.raises(GrammarError, match="second, different fidelity"):
         list(decode(units, "unievent"))

@@ -307,4 +307,5 @@ def test_done_items_are_the_message() -> None:
         ],
         "usage_metadata": {"cached_tokens": 0, "prompt_tokens": 10, "thoughts_tokens": None, "response_tokens": 5},
         "finish_reason": "tool_call",
+        "created_at": CLAUDE[-1]["created_at"],
     }

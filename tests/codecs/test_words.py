@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
-from translate.engine.forms import NUMBER, TEXT
 
 from tests.wire import call, delta, frame, inline, item, stop
 from translate import (
@@ -27,6 +26,7 @@ from translate import (
     encode,
 )
 from translate.algebra.events import ReasonWord
+from translate.codec import NUMBER, TEXT
 from translate_codecs.gateway import words as gateway_units
 from translate_codecs.gateway.words import (
     arguments_of,

@@ -37,6 +37,7 @@ from translate import (
     ToolArgumentsError,
     TranslateError,
     TruncatedStream,
+    UpstreamFailure,
     check,
 )
 from translate_codecs.gateway import words as gateway
@@ -240,10 +241,13 @@ def test_a_unit_after_the_end_marker() -> None:
 # ---- arguments ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+each_raw = pytest.mark.parametrize(
     ("raw", "position"),
     [('{"a": 1', 7), ("{'a': 1}", 1), ("[1]", None), ("3", None), ("null", None), ('{"a": 1} x', 9), ('  {"a" 1}', 7)],
 )
+
+
+@each_raw
 def test_arguments_that_are_no_object(raw: str, position: int | None) -> None:
     """From a gateway frame the target needs an object; in a UniEvent stream the source itself should have raised."""
     native = [FIRST, tool("t", "f", raw), usage()]
@@ -260,12 +264,33 @@ def test_arguments_that_are_no_object(raw: str, position: int | None) -> None:
         else:
             assert out == said(fragments, "unievent")
             check_place(error, fragments, codec, "-jsonl")
-        ended = translated(list(units), codec, OTHER[codec] + "-sse", errors="encode")
-        assert check(ended, OTHER[codec] + "-sse") == []
-        failure = read(ended, OTHER[codec] + "-sse")[-1]
-        assert failure.get("error", {"type": ""})["type"] in ("", "ToolCallArgumentParseError")
     # a gateway that hands it on reads no arguments
     assert translated(native, "gateway", "gateway-jsonl") == lines(native)
+
+
+
+
+@each_raw
+@pytest.mark.parametrize("codec", [pytest.param("gateway"), "unievent"])
+def test_arguments_that_are_no_object_end_in_the_failure_of_the_target(
+    codec: str, raw: str, position: int | None
+) -> None:
+    fragments = [delta(call("delta", raw[:2], "f", "t")), delta(call("delta", raw[2:]))]
+    done = [delta(call("done", {}, "f", "t")), stop("tool_call")]
+    units = [FIRST, tool("t", "f", raw), usage()] if codec == "gateway" else [*fragments, *done]
+    ended = translated(units, codec, OTHER[codec] + "-sse", errors="encode")
+    assert check(ended, OTHER[codec] + "-sse") == []
+    failure = read(ended, OTHER[codec] + "-sse")[-1]
+    assert failure.get("error", {"type": ""})["type"] in ("", "ToolCallArgumentParseError")
+
+
+@pytest.mark.parametrize("shape", ["", "-jsonl", "-sse"])
+def test_an_error_with_a_value_of_null_is_the_error_that_it_reports(shape: str) -> None:
+    units = [FIRST, failed(502, "x", value=None)]
+    _, error = outcome(list(units), "gateway", shape)
+    assert isinstance(error, UpstreamFailure)
+    assert (error.code, error.message) == (502, "x")
+    assert translated(units, "gateway", "gateway", errors="encode") == units
 
 
 def test_usage_that_is_negative_null_or_missing_is_fine() -> None:

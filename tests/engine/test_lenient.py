@@ -38,12 +38,13 @@ CALLED = delta(call("done", {"a": 1}, "f", "t"))
 
 
 class Mended(NamedTuple):
-    """A faulty stream, what it is taken for, and the repairs: (unit, field)."""
+    """A faulty stream, what it is taken for, the repairs: (unit, field), and what strict mode raises."""
 
     codec: str
     faulty: list[Object]
     mended: list[Object]
     repairs: list[tuple[int, str]]
+    error: type[TranslateError] = GrammarError
 
 
 MENDED = {
@@ -88,7 +89,29 @@ MENDED = {
         [(1, "tool_call_id")],
     ),
     "a .done with fidelity": Mended(
-        "unievent", [TEXT, delta(item("text.done", "a", SIGNED)), stop()], [TEXT, DONE, stop()], [(1, "fidelity")]
+        "unievent",
+        [TEXT, delta(item("text.done", "a", SIGNED)), stop()],
+        [TEXT, delta(item("text.delta", "", SIGNED), CLOCK), delta(item("text.done", "a", SIGNED)), stop()],
+        [(1, "fidelity")],
+    ),
+    "a .done with text where its fragments had none": Mended(
+        "unievent",
+        [delta(item("text.delta", "")), DONE, stop()],
+        [delta(item("text.delta", "")), delta(item("text.delta", "a"), CLOCK), DONE, stop()],
+        [(1, "text")],
+    ),
+    "a .done with arguments where its fragments had none": Mended(
+        "unievent",
+        [delta(call("delta", "", "f", "t")), CALLED, stop()],
+        [delta(call("delta", "", "f", "t")), delta(call("delta", '{"a":1}'), CLOCK), CALLED, stop()],
+        [(1, "arguments")],
+    ),
+    "a stop without items": Mended(
+        "unievent",
+        [TEXT, DONE, {key: value for key, value in stop().items() if key != "content_items"}],
+        [TEXT, DONE, stop()],
+        [(2, "content_items")],
+        DecodeError,
     ),
     # the gateway
     "no contentEnd before the next run": Mended(
@@ -143,10 +166,10 @@ MENDED = {
 @pytest.mark.parametrize("shape", ["", "-jsonl", "-sse"])
 @pytest.mark.parametrize("name", MENDED)
 def test_mended(name: str, shape: str) -> None:
-    codec, faulty, mended, repairs = MENDED[name]
+    codec, faulty, mended, repairs, strictly = MENDED[name]
     format = codec + shape
     _, error = attempt(shaped(faulty, format), format, format)
-    assert isinstance(error, GrammarError)
+    assert type(error) is strictly
     report = Report()
     stream = shaped(faulty, format)
     # unit by unit, so that the repairs are seen where they are made
@@ -173,7 +196,7 @@ def test_fidelity_in_pieces_is_joined() -> None:
     assert isinstance(error, GrammarError)
     report = Report()
     out = translated(units, "unievent", "gateway", strict=False, report=report, loss="drop")
-    assert out == [start(), *thinking("t", data={"signature": "abcd", "id": 1}), usage()]
+    assert out == [start(), *thinking("t", "", data={"signature": "abcd", "id": 1}), usage()]
     assert [(finding.unit, finding.field) for finding in report.repairs] == [(2, "fidelity")]
 
 

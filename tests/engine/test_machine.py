@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 from tests import wire
-from tests.hot_streams import without_hot_path
+from tests.run_streams import the_long_way
 from tests.sources import Boom
 from tests.tampering import FROM_GATEWAY, FROM_UNIEVENT
 from translate import TranslateError, Translator, check, convert
@@ -194,7 +194,7 @@ class Calls(RuleBasedStateMachine):
     def says_what_another_says(self) -> None:
         if not hasattr(self, "machine"):
             return
-        with without_hot_path():
+        with the_long_way():
             other = self.again()
         assert other.finished == self.machine.finished
         assert told(other.failure) == told(self.machine.failure)

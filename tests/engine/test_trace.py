@@ -29,8 +29,9 @@ from translate import (
 )
 from translate.algebra.events import is_synthetic
 from translate.carry.losses import ErrorPolicy, LossPolicy
-from translate.engine.forms import Run
+from translate.engine.runs import Run
 from translate.engine.trace import SourceUnit, Tracer, TracingOpener, TracingSink, TracingWriter
+from translate.engine.writing import Writing
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")
 CONTENT = (Open, Append)
@@ -84,21 +85,25 @@ def test_what_is_not_asked_for_costs_nothing(traced: bool, monkeypatch: pytest.M
             init(self, *args, **options)
 
         monkeypatch.setattr(each, "__init__", counted)
-    passed = Translator._run
+    passed = Writing.run
 
-    def run(self: Translator, run: Run, *args: Any) -> Any:
+    def run(self: Writing, run: Run) -> bool:
         runs.append(len(run.texts))
-        return passed(self, run, *args)
+        return passed(self, run)
 
-    monkeypatch.setattr(Translator, "_run", run)
+    monkeypatch.setattr(Writing, "run", run)
     words = [frame("content", value=f"word {i}") for i in range(20)]
     stream = b"".join(jsontext.dumps(unit) + b"\n" for unit in [*FRAMES[:2], *words, *FRAMES[-2:]])
     list(convert(stream, "gateway-jsonl", "unievent-jsonl", trace=Trace() if traced else None))
     assert bool(made) == traced
-    assert sum(runs) == (0 if traced else 20)
+    # the first is learnt from
+    assert (sum(runs) >= 19) != traced
+    assert bool(runs) != traced
 
 
-@pytest.mark.parametrize("dst", FORMATS)
+@pytest.mark.parametrize(
+    "dst", [pytest.param(dst) if dst.startswith("unievent") else dst for dst in FORMATS]
+)
 @given(st.data())
 def test_every_unit_comes_from_units_in_order(dst: str, data: st.DataObject) -> None:
     source = data.draw(sources())
@@ -120,7 +125,9 @@ def is_made_up(event: Event) -> bool:
     return type(event) is Start and is_synthetic(event, "gateway")
 
 
-@pytest.mark.parametrize("dst", FORMATS)
+@pytest.mark.parametrize(
+    "dst", [dst if dst.startswith("events") else pytest.param(dst) for dst in FORMATS]
+)
 @given(st.data())
 def test_content_is_the_source_of_something_or_lost_and_reported(dst: str, data: st.DataObject) -> None:
     source = data.draw(sources())

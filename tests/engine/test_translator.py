@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from translate import (
     MisuseError,
     Options,
     Report,
-    Sink,
     ToolArgumentsError,
     Translator,
     TruncatedStream,
@@ -27,6 +27,7 @@ from translate import (
     convert,
 )
 from translate.algebra.failures import failure_of
+from translate.codec import Pieces
 from translate.engine.translator import EventReader, EventWriter
 from translate_codecs.events import Events, EventsEncoder
 
@@ -167,20 +168,31 @@ def test_the_same_for_the_halves_of_a_translation() -> None:
         early.fail(Boom("x"))
 
 
+def made_of(encoder: type[EventsEncoder]) -> Any:
+    """In place of ``Codec.encoder``."""
+
+    def make(self: Events, options: Options) -> EventsEncoder:
+        return encoder(self, options)
+
+    return make
+
+
 class Deep(EventsEncoder):
     """An encoder that recurses."""
 
-    def handle(self, event: Event) -> None:
-        self.handle(event)
+    def write(self, events: Sequence[Event]) -> Pieces:
+        return self.write(events)
 
 
 def test_too_much_recursion_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Events, "encoder", Deep)
+    monkeypatch.setattr(Events, "encoder", made_of(Deep))
     made = Translator("gateway", "events")
     with pytest.raises(LimitExceeded, match="more deeply than this process recurses") as caught:
         made.feed(FRAMES[0])
     assert (caught.value.limit, caught.value.maximum) == ("recursion", sys.getrecursionlimit())
-    # that of the source is its own
+
+
+def test_too_much_recursion_of_the_source_is_its_own() -> None:
     own = RecursionError("mine")
     with pytest.raises(RecursionError) as raised:
         Translator("gateway", "events").fail(own)
@@ -189,10 +201,10 @@ def test_too_much_recursion_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_error_in_saying_an_error_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     class Faulty(EventsEncoder):
-        def handle(self, event: Event) -> None:
+        def write(self, events: Sequence[Event]) -> Pieces:
             raise Boom("in the codec")
 
-    monkeypatch.setattr(Events, "encoder", Faulty)
+    monkeypatch.setattr(Events, "encoder", made_of(Faulty))
     made = Translator("gateway", "events", errors="encode")
     for _ in range(2):
         with pytest.raises(Boom, match="in the codec"):
@@ -251,17 +263,14 @@ def test_failures_that_errors_become() -> None:
 class Speechless(EventsEncoder):
     """An encoder that cannot say a failure."""
 
-    def handle(self, event: Event) -> None:
-        if isinstance(event, Failure):
+    def write(self, events: Sequence[Event]) -> Pieces:
+        if isinstance(events[-1], Failure):
             raise CodecError("no words")
-        super().handle(event)
+        return super().write(events)
 
 
 def test_a_failure_that_cannot_be_encoded_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def encoder(self: Events, sink: Sink, options: Options) -> Speechless:
-        return Speechless(self, sink, options)
-
-    monkeypatch.setattr(Events, "encoder", encoder)
+    monkeypatch.setattr(Events, "encoder", made_of(Speechless))
     made = Translator("gateway", "events", errors="encode")
     assert made.feed(FRAMES[0]) != []
     with pytest.raises(CodecError, match="no words"):

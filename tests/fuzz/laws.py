@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from tests.hot_streams import without_hot_path
+from tests.run_streams import the_long_way
 from translate import Event, MisuseError, TranslateError, Translator, decode, encode, jsontext
 from translate.algebra.json_form import to_json
 from translate.engine.translator import EventReader, Machine
@@ -115,9 +115,9 @@ def read(chunks: Sequence[Any], src: str, **options: Any) -> tuple[list[Any], To
     return drive(EventReader(src, **options), chunks)
 
 
-def cold(run: Callable[[], tuple[list[Any], Told]]) -> tuple[list[Any], Told]:
-    """The same, by the general path."""
-    with without_hot_path():
+def reference(run: Callable[[], tuple[list[Any], Told]]) -> tuple[list[Any], Told]:
+    """The same, by the long way."""
+    with the_long_way():
         return run()
 
 

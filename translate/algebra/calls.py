@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Final, NamedTuple
 
 from .. import jsontext
 from ..errors import TranslateError
@@ -39,3 +40,94 @@ def word_to_act_on(word: ReasonWord, *, calls: bool) -> ReasonWord:
     To say another word than the source's is a guess, to be reported.
     """
     return "tool_call" if calls and word == "stop" else word
+
+
+class Arguments:
+    """The growing argument text of one call, and whether it is one whole JSON value.
+
+    Its pieces are looked at where that is asked, each once: time is linear in the text. A bare number or word may go
+    on; it is taken for whole where it is short and is one now.
+    """
+
+    __slots__ = ("_looked", "_pieces", "_size", "_state", "_whole")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._looked = self._size = 0
+        self._state = _State(0, False, False, False, False)
+        self._whole: bool | None = None
+
+    def add(self, piece: str) -> None:
+        """More of it."""
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._whole and piece.strip(BLANK):
+            self._whole = False
+
+    def whole(self, more: str = "") -> bool:
+        """Whether it is one whole value, with ``more`` behind it."""
+        for i in range(self._looked, len(self._pieces)):
+            self._state = _scanned(self._state, self._pieces[i])
+        self._looked = len(self._pieces)
+        state = _scanned(self._state, more) if more else self._state
+        if state.stray and self._size + len(more) <= _BARE:
+            return _is_json("".join([*self._pieces, more]))
+        if not state.ended or state.stray:
+            return False
+        if self._state.ended and self._whole is not None:
+            return self._whole
+        found = _is_json("".join([*self._pieces, more]))
+        if self._state.ended:
+            self._whole = found
+        return found
+
+
+_BARE: Final = 32
+"""Characters of a bare number or word, at most."""
+
+
+class _State(NamedTuple):
+    """Where a text stands in JSON. ``ended``: a value is over; ``stray``: something else came at its place."""
+
+    depth: int
+    in_text: bool
+    escaped: bool
+    ended: bool
+    stray: bool
+
+
+_IN_TEXT: Final = re.compile(r'["\\]')
+_IN_VALUE: Final = re.compile(r'["{}\[\]]')
+_OUTSIDE: Final = re.compile(r"[^ \t\r\n]")
+
+
+def _scanned(state: _State, text: str) -> _State:
+    depth, in_text, escaped, ended, stray = state
+    at = 0
+    while at < len(text) and not stray:
+        if escaped:
+            escaped, at = False, at + 1
+            continue
+        found = (_IN_TEXT if in_text else _IN_VALUE if depth else _OUTSIDE).search(text, at)
+        if found is None:
+            break
+        at, mark = found.end(), found[0]
+        if in_text:
+            escaped = mark == "\\"
+            in_text = escaped
+        elif ended or mark not in '"{}[]':
+            stray = True
+        elif mark == '"':
+            in_text = True
+        else:
+            depth += 1 if mark in "{[" else -1
+        ended = ended or (depth <= 0 and not in_text and not stray)
+    return _State(depth, in_text, escaped, ended, stray)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        jsontext.loads_str(text)
+    except TranslateError:
+        return False
+    return True

@@ -3,7 +3,8 @@
 1. A native unit *says* events (what its decoder makes of it alone), and stands for the events that are *meant*.
    The carry is the difference: :func:`compose` makes it, :class:`translate.carry.reading.CarryReader` applies it.
 2. ``{"<codec>": {…}}`` is that codec's residue of the first event meant; ``[{…}, null, {…}, 5, {…}]`` those of all in
-   order, a number standing for so many without. The unit's own codec says the residue of the first event natively.
+   order, a number standing for so many without. The unit's own codec says the residue of the first event natively, and
+   which events it said before (:mod:`translate.algebra.serial`).
 3. ``"events"`` is the list of the events meant, present where they are not those said. An entry is
    ``n``, an ``Append`` of the next n units of the data said; ``"close"``, the next event said of that name;
    ``{"as": "append", …}``, that event with members changed; or ``{"event": …}``, an event that is not said.
@@ -33,8 +34,11 @@ from ..algebra.events import (
 )
 from ..algebra.json_form import data_member, members, same_event
 from ..algebra.parts import join, size
+from ..algebra.serial import SAID
 
 VERSION = 1
+SHOWN = 50
+"""Characters of a name that the other side chose, at most, in a message."""
 RESERVED = frozenset({"v", "synthetic", "events", "before", "member", "end"})
 """Members of a carry that no codec may be named."""
 
@@ -50,7 +54,8 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
     for i, event in enumerate(meant):
         if event.residue:
             for name, residue in event.residue.items():
-                if not (residue.get("synthetic") or (name == own and i == 0 and said)):
+                native = name == own and said and (i == 0 or residue.get(SAID))
+                if not (residue.get("synthetic") or native):
                     column = columns.setdefault(name, [])
                     if gap := i - filled.get(name, 0):
                         column.append(gap if gap > 1 else None)

@@ -47,7 +47,8 @@ class CarryReader:
     @property
     def plain(self) -> bool:
         """Whether a carry may be read the short way: they are trusted, and no carry opened the part that is open."""
-        return not self._foreign_version and self.loose_end() is None
+        part = self._place.part if self._grammar is None else self._grammar.part
+        return not self._foreign_version and (part is None or part is not self._opened)
 
     def loose_end(self, ahead: Sequence[Event] = ()) -> Event | None:
         """What ends the open part where a carry opened it, and the one that ends it was lost on the way; else none.

@@ -33,24 +33,24 @@ from ..algebra.events import (
 )
 from ..algebra.grammar import Grammar
 from ..algebra.json_form import members
+from ..algebra.states import is_hint
 from ..algebra.usage import latest
 from ..errors import CarryError
 
 if TYPE_CHECKING:
     from ..codec import Codec
 
-Rule: TypeAlias = Literal["never", "added", "made", "words", "call"]
+Rule: TypeAlias = Literal["never", "added", "words", "call"]
 
 RULES: Final[dict[Rule, str]] = {
     "never": "never: it is always native",
     "added": "where the unit says nothing of it; neither replaced nor taken away",
-    "made": "where the unit says nothing of it, or one that was made up for none",
     "words": "to what the format says in the same words",
     "call": "in a call alone, to arguments that the format says in the same words",
 }
 CHANGES: Final[dict[str, dict[str, Rule]]] = {
-    "start": {"model": "words", "id": "made", "created": "added"},
-    "open": {"kind": "words", "id": "made", "name": "added", "mime_type": "words"},
+    "start": {"model": "words", "id": "words", "created": "words"},
+    "open": {"kind": "words", "id": "words", "name": "added", "mime_type": "words"},
     "append": {"text": "call", "bytes": "never", "vector": "never", "state": "added", "namespace": "words"},
     "annotate": {"namespace": "words", "data": "never"},
     "close": {"cut": "added"},
@@ -135,9 +135,7 @@ def check_change(codec: Codec, said: Event, meant: Event, usage: TokenCounts | N
     for member in {**old, **new}:
         a, b = old.get(member), new.get(member)
         rule = rules.get(member, "never")
-        # whether an id that is taken away was made up is known to its codec alone
-        allowed = rule in ("added", "made") and (_extends(a, b) or (rule == "made" and not b))
-        if rule != "words" and not jsontext.same(a, b) and not allowed:
+        if rule != "words" and not jsontext.same(a, b) and (rule != "added" or not _extends(a, b)):
             raise CarryError(f"the carry changes {member!r} of {name!r}, which the unit says", expected=RULES[rule])
     sayable = type(meant) is not Open or meant == said or codec.sayable(meant)
     if not (sayable and codec.agrees(said, meant)):
@@ -157,7 +155,9 @@ def check_state(codec: Codec, place: Place, state: State | None) -> None:
 
     Where a format has words for any state it has said the first of a part, unless that is empty.
     """
-    if state is not None and state.values and "state" in codec.says and not place.stated:
+    if state is None or not state.values or is_hint(state):
+        return
+    if "state" in codec.says and not place.stated:
         raise CarryError("the carry holds a state that the unit does not say, and could", expected="the unit's own")
 
 
@@ -193,19 +193,20 @@ def _start(codec: Codec, event: Event, place: Place) -> bool:
 def _append(codec: Codec, event: Event, place: Place) -> bool:
     assert type(event) is Append
     part = place.part
-    if part is None or not place.added:
+    if not event.data or part is None or not place.added:
         return not event.data
     # a call that is cut off before it was said is carried, and is no part of the message
     return part.kind == "tool_call" or not codec.sayable(part)
 
 
 def _close(codec: Codec, event: Event, place: Place) -> bool:
-    assert type(event) is Close
     if "close" in leaves_out(codec):
         return place.part is not None
     part = place.part
-    # a call that is cut off was not said
-    return part is not None and place.added and (not codec.sayable(part) or (part.kind == "tool_call" and event.cut))
+    if part is None or not place.added:
+        return False
+    # a call that was cut off is none of the message: it is never said as one that is whole
+    return not codec.sayable(part) or (part.kind == "tool_call" and type(event) is Close and event.cut)
 
 
 def _never(codec: Codec, event: Event, place: Place) -> bool:
@@ -217,8 +218,9 @@ _WHERE: Final[dict[Callable[[Codec, Event, Place], bool], str]] = {
     _without_words: "where the format has no words for it",
     _start: "where the format has no words for it: for any, or for another than the first",
     _append: "with data in a part that a carry opened, if that is a call or of a kind without words; "
-    "without data there, and in a part that the format opened",
-    _close: "of a part that a carry opened and the format has no words for; of any, where the format never says it",
+    "without data wherever the grammar allows",
+    _close: "of a part that a carry opened, if the format has no words for it or it is a call that was cut off; "
+    "of any, where the format never says it",
     _never: "never: it is always native",
 }
 ADDITIONS: Final[dict[str, Callable[[Codec, Event, Place], bool]]] = {

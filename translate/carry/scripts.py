@@ -24,6 +24,7 @@ from ..algebra.json_form import from_members, members, read_state, take_data
 from ..algebra.parts import Pieces, join
 from ..errors import CarryError
 from . import rules
+from .making import SHOWN
 from .rules import Place
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Cursor:
                     self.part = event
                 return event
             self._leave()
-        raise CarryError(f"the carry speaks of an event {name!r} that the unit does not say")
+        raise CarryError(f"the carry speaks of an event {name[:SHOWN]!r} that the unit does not say")
 
     def finish(self, *, broken: bool, made_up: bool) -> None:
         """All is taken, but for the ``Close`` that a ``Handover`` stands for, and what was ``made_up`` as a whole."""

@@ -25,7 +25,7 @@ def allows(carry: JsonObject, own: str) -> bool:
             return False
         else:
             ((member, held),) = value.items()
-            if type(held) is not int or member[:1] == "$":
+            if type(held) is not int or member[:1] == "$" or member == "synthetic":
                 return False
     return True
 

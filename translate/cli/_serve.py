@@ -6,9 +6,9 @@ import logging
 import sys
 from argparse import Namespace
 
-from ._commands import limits_of
 from ._formats import readable, writable
 from ._status import InputError, Status, UsageError
+from ._values import limits_of
 
 
 def serve(args: Namespace) -> Status:
@@ -20,7 +20,7 @@ def serve(args: Namespace) -> Status:
         from translate.adapters.sidecar import Settings
         from translate.adapters.sidecar import serve as run
     except ImportError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'translate-streams[serve]'") from None
+        raise UsageError(f"{error.name} is not installed: pip install -e '.[serve]', in its checkout") from None
     try:
         settings = Settings(
             args.upstream,

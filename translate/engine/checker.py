@@ -120,6 +120,10 @@ class _Watched:
     def ended(self) -> bool:
         return self._reader.ended
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        """All is fed."""
+        return None
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         return self._shown(self._reader.feed(chunk))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import jsontext
 from ..algebra.events import Event, JsonObject, Open
@@ -12,7 +12,16 @@ from ..carry.making import compose, compose_plain
 from ..codec import Codec, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
 from ..shapes import Writer
-from .runs import Run, RunWriter
+from .runs import Run
+from .templates import RunWriter
+
+
+class Ending(NamedTuple):
+    """An end that no unit says: what the format makes of it, and what it stands for."""
+
+    said: Sequence[Event]
+    meant: Sequence[Event]
+    made_up: bool
 
 
 class UnitSink:
@@ -24,7 +33,8 @@ class UnitSink:
         self._writer = writer
         self._options = options
         self._loss = loss
-        self._weigh = loss != "drop" or options.report is not None
+        self.weighs = loss != "drop" or options.report is not None
+        """Whether it matters what a unit does not say."""
         self._noting = loss == "raise" or options.report is not None
         self._first = loss == "carry"
         self._unsayable = False
@@ -51,11 +61,17 @@ class UnitSink:
         *,
         made_up: bool = False,
         later: Iterable[str] = (),
+        end: Ending | None = None,
     ) -> None:
-        """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``."""
+        """One unit, ``None`` for a carry alone, that says ``said`` and stands for ``meant``; see ``codec.Written``.
+
+        ``end``: what the end of the stream says and means, if it follows.
+        """
         carry: JsonObject | None = None
-        if self._weigh:
-            carry = compose(said, meant, self._name, made_up=made_up)
+        if self.weighs:
+            carry = compose(said, meant, self._name, made_up=made_up) if said or meant else {}
+            if end is not None and (ending := compose(end.said, end.meant, self._name, made_up=end.made_up)):
+                carry["end"] = ending
             for event in meant:
                 if type(event) is Open:
                     self._unsayable = not self._codec.sayable(event)
@@ -67,7 +83,7 @@ class UnitSink:
         """A unit that says exactly ``events``, residues apart."""
         unit, name, made_up = said
         carry: JsonObject | None = None
-        if self._weigh:
+        if self.weighs:
             carry = compose_plain(events, self._name, made_up=made_up)
             if type(events[0]) is Open:
                 self._unsayable = False
@@ -85,6 +101,7 @@ class UnitSink:
         """A carry as it is written, if it is; what it makes good is noted, or refused."""
         if self._noting:
             self._note(carry, later)
+            self._note(carry.get("end", {}), later)
         if self._loss != "carry":
             return None
         if self._first:

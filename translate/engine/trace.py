@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..algebra.events import Event, JsonObject, with_residue
+from ..algebra.events import Event, JsonObject, bare, with_residue
 from ..carry.losses import LossPolicy
 from ..carry.making import script
-from ..codec import Codec, Options
+from ..codec import Codec, Options, Said
 from ..errors import CarryError
 from ..shapes import Frame, Framing, Writer
 from ..shapes.lines import together
 from .frames import FrameOpener, Parts
-from .sink import UnitSink
+from .sink import Ending, UnitSink
 
 
 @dataclass(slots=True)
@@ -224,10 +224,17 @@ class TracingSink(UnitSink):
         *,
         made_up: bool = False,
         later: Any = (),
+        end: Ending | None = None,
     ) -> None:
         """As :meth:`UnitSink.put`."""
-        self._tracer.saying(said, meant, made_up=made_up)
-        super().put(unit, name, said, meant, made_up=made_up, later=later)
+        spoken = (said, meant) if end is None else ([*said, *end.said], [*meant, *end.meant])
+        self._tracer.saying(*spoken, made_up=made_up)
+        super().put(unit, name, said, meant, made_up=made_up, later=later, end=end)
+
+    def plain(self, said: Said, events: Sequence[Event]) -> None:
+        """As :meth:`UnitSink.plain`."""
+        unit, name, made_up = said
+        self.put(unit, name, [*map(bare, events)], events, made_up=made_up)
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:
         """As :meth:`UnitSink.native`."""

@@ -9,13 +9,13 @@ from typing import Any
 from ..algebra.events import PART_KINDS, Event, Model, Ping
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
-from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report
+from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
 from ..errors import MisuseError, TranslateError, TruncatedStream, UpstreamFailure
 from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
-from .options import ModelOption, make_options, one_of
+from .options import ModelOption, make_options, of_type, one_of
 from .runs import Run
 from .source import Source
 from .trace import Trace, Tracer
@@ -65,12 +65,33 @@ class Machine(ABC):
         """
         if self._closed and self.error is None:
             self.error = MisuseError("input after the end of input", expected="nothing after close()")
-        return self._step(lambda out: self._read(data, out))
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            try:
+                self._read(data, out)
+            except RecursionError:
+                self._stop(too_deep(), out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
 
     def close(self) -> list[Any]:
         """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
         self._closed = True
-        return self._step(self._end, last=True)
+        if self.error is not None:
+            raise self.error
+        out: list[Any] = []
+        if not self.finished:
+            self.finished = True
+            try:
+                self._end(out)
+            except RecursionError:
+                self._stop(too_deep(), out)
+            except Exception as error:
+                self._stop(error, out)
+        return out
 
     def fail(self, error: Exception) -> list[Any]:
         """The source itself raised ``error``; once the terminal unit was said, that is no one's concern."""
@@ -80,20 +101,6 @@ class Machine(ABC):
         if not self.finished and not self.ended:
             self._stop(error, out)
         self.finished = True
-        return out
-
-    def _step(self, step: Callable[[list[Any]], None], *, last: bool = False) -> list[Any]:
-        if self.error is not None:
-            raise self.error
-        out: list[Any] = []
-        if not self.finished:
-            self.finished = last
-            try:
-                step(out)
-            except RecursionError:
-                self._stop(too_deep(), out)
-            except Exception as error:
-                self._stop(error, out)
         return out
 
     def _stop(self, error: Exception, out: list[Any]) -> None:
@@ -139,6 +146,7 @@ class Translator(Machine):
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
         one_of("loss", loss, "carry", "drop", "raise")
         one_of("errors", errors, "raise", "encode")
+        of_type("trace", trace)
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None
@@ -185,7 +193,8 @@ class Translator(Machine):
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
         self._source.feed(data)
-        self._reported()
+        if self._writing.failure is not None:
+            self._reported()
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
@@ -221,10 +230,10 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
     content = frozenset({*PART_KINDS, "annotate", "state"})
     carried = loss == "carry"
     for word in sorted(src.says - dst.says):
-        reason = dst.partly.get(word, f"{dst.name} has no native form of {word!r}")
+        reason = dst.partly.get(word) or unsaid(word, dst.name)
         report.add("predicted", Finding(None, word, reason, word in content, carried))
-    for word, reason in src.only.items():
-        report.add("predicted", Finding(None, word, reason, False, carried))
+    for word, what in src.only.items():
+        report.add("predicted", Finding(None, word, unsaid_of(src.name, dst.name, what), False, carried))
 
 
 class EventReader(Machine):

@@ -17,17 +17,16 @@ from ..algebra.events import (
 )
 from ..algebra.failures import reported
 from ..algebra.json_form import same_event
+from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
-from .runs import Run, gather
-from .sink import UnitSink
+from .residues import JOINED, MOST, UNITS
+from .runs import Fragments, Run, gather
+from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
-
-JOINED = "n"
-"""The member of a residue that says how many events came as one unit."""
 
 
 class Writing:
@@ -59,6 +58,8 @@ class Writing:
         self.encoder = codec.encoder(options)
         self._say = has_short_way(self.encoder, "write", "say")
         self._held: list[Event] = []
+        self._fragments = Fragments()
+        """Plain fragments behind what is held."""
         self._due = 0
         self._raises = raises
         self.failure: UpstreamFailure | None = None
@@ -108,8 +109,10 @@ class Writing:
     def run(self, run: Run) -> bool:
         """Plain fragments; whether they were written as a run, or only held."""
         if self._held:
-            if self.encoder.holds(self._held):
-                self._held += run.events()
+            if not self._due and self.encoder.holds(self._held):
+                if not self._fragments.extend(run):
+                    self._unfold()
+                    self._held += run.events()
                 return True
         elif self.sink.run(self.encoder, run):
             return True
@@ -143,6 +146,11 @@ class Writing:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         held = self._held
         kind = type(event)
+        if held and not self._due and self.encoder.holds(held):
+            # a tracer knows events by what they are, not by their values
+            if kind is Append and self._tracer is None and self._fragments.add(event):  # type: ignore[arg-type]
+                return
+            self._unfold()
         if self._say and len(held) < 2 and not self._due:
             events = (*held, event)
             said = self.encoder.say(events)
@@ -157,14 +165,16 @@ class Writing:
             self.sink.ping()
             return
         if not made_up_by_another(event, self.codec.name):
-            if not self._due:
-                for piece in self.encoder.ahead(event):
-                    self._put(piece)
+            for piece in () if self._due else self.encoder.ahead(event):
+                self._put(piece)
             held.append(event)
             self._write(event)
         if kind is Finish or kind is Failure:
             self.ended = True
             self.sink.end(failed=kind is Failure)
+
+    def _unfold(self) -> None:
+        self._held += self._fragments.events()
 
     def _write(self, event: Event) -> None:
         held, encoder = self._held, self.encoder
@@ -176,13 +186,41 @@ class Writing:
             unit = encoder.whole(held) or {}
             pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit))]
         else:
-            written = encoder.write(held)
+            try:
+                written = encoder.write(held)
+            except TranslateError:
+                # what could not be written goes out with no other unit
+                self._held = []
+                raise
             if written is None:
                 return
-            pieces = written
+            own = encoder.residue(held[0])
+            pieces = written if own is None or UNITS not in own else self._several(written, own[UNITS])
         self._held, self._due = [], 0
         for piece in pieces:
             self._put(piece)
+
+    def _several(self, pieces: Sequence[Written], found: object) -> Sequence[Written]:
+        """The units of one event as they once were: all but the last say nothing."""
+        expected = [piece for piece in pieces if piece.unit is not None]
+        if not isinstance(found, list) or not 0 < len(found) <= MOST or not expected:
+            self.encoder.fault("it holds no units")
+            return pieces
+        out: list[Written] = []
+        last = expected[-1]
+        for i, patch in enumerate(found):
+            base = expected[i].unit if i < len(expected) else {}
+            try:
+                unit = patches.apply(base, patch, self._options.limits.nesting)
+            except patches.PatchError as error:
+                self.encoder.fault(f"the residue of {self.codec.name!r} does not fit its units: {error}")
+                return pieces
+            name = expected[i].name if i < len(expected) else last.name
+            out.append(Written(unit, (), name) if i < len(found) - 1 else last._replace(unit=unit, name=name))
+        if any(self.encoder.read(piece.unit or {}, piece.name) for piece in out[:-1]):
+            self.encoder.fault("what should only repeat says something else")
+            return pieces
+        return [*(piece for piece in pieces if piece.unit is None), *out]
 
     def _joined(self, event: Event) -> int:
         """Of how many events the unit was made that this is the first of, where its own codec says so."""
@@ -198,23 +236,45 @@ class Writing:
         if piece.guess is not None:
             self._options.guess(*piece.guess)
         if unit is None:
-            self.sink.put(None, None, (), meant, later=piece.later)
-        elif self.codec.complete:
+            self._put_carry(piece)
+            return
+        if self.codec.complete:
             self.sink.native(unit, piece.name)
         else:
             said: Sequence[Event] | None = None
-            if meant[0].residue is not None and (own := self.encoder.residue(meant[0])) is not None and "patch" in own:
+            own = self.encoder.residue(meant[0]) if meant else None
+            if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
-            if said is None:
+            if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):
                 said = self._read(unit, piece)
                 if said is None:
                     return
-            self.sink.put(unit, piece.name, said, meant, made_up=piece.made_up, later=piece.later)
+            self.encoder.go_on(unit, meant)
+            end = self._end(piece.ends)
+            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later, end=end)
+            return
         self.encoder.go_on(unit, meant)
+
+    def _put_carry(self, piece: Written) -> None:
+        """What has no words, but for what the codec said with units that came before."""
+        meant = [event for event in piece.meant if not was_said(event, self.codec.name)]
+        ends = meant[-1:] if meant and type(meant[-1]) is Finish and "finish" in self.codec.leaves_out else []
+        self.encoder.go_on(None, piece.meant[: len(piece.meant) - len(ends)])
+        end = self._end(ends)
+        if ends or meant:
+            self.sink.put(None, None, (), meant[: len(meant) - len(ends)], later=piece.later, end=end)
+
+    def _end(self, ends: Sequence[Event]) -> Ending | None:
+        """The end that no unit says, and that means ``ends``."""
+        if not ends:
+            return None
+        end = Ending(self.encoder.close(marked=True), ends, not self.encoder.at_home(ends[0]))
+        self.encoder.go_on(None, ends)
+        return end
 
     def _read(self, unit: JsonObject, piece: Written) -> Sequence[Event] | None:
         """What a unit says that is about to be written; ``None`` where it must not be."""
-        foreign = type(piece.meant[0]) is Foreign
+        foreign = bool(piece.meant) and type(piece.meant[0]) is Foreign
         try:
             said = self.encoder.read(unit, piece.name)
         except TranslateError:
@@ -234,7 +294,7 @@ class Writing:
         """
         said: Sequence[Event] | None = None
         try:
-            restored = patches.apply(unit, patch)
+            restored = patches.apply(unit, patch, self._options.limits.nesting)
             if isinstance(restored, dict) and not isinstance(restored.get("carry"), dict):
                 said = self.encoder.read(unit, piece.name) if unit else piece.meant
                 found = self._says(restored, said, piece)
@@ -263,10 +323,6 @@ class Writing:
             ):
                 return None
         return found
-
-MOST = 1 << 16
-"""Events that one unit says, at most."""
-
 
 def has_short_way(encoder: Encoder, long: str, short: str) -> bool:
     """Whether a short way may be used: only where the class that defines the long one defines it too."""

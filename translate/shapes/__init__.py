@@ -83,6 +83,13 @@ class Reader(Protocol):
         """Whether the format's end marker was read."""
         ...
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        """The short way for a chunk that is one usual unit, where nothing waits: it is taken.
+
+        ``None``, before anything was changed, for all else: :meth:`feed` is for that.
+        """
+        ...
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         """Take one chunk. The frames it completes are made one by one; all are to be taken before the next chunk."""
         ...

@@ -115,6 +115,9 @@ class ArrayReader:
         self._escaped = escapes and last
         return int(escapes)
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        return None
+
     def close(self) -> Iterator[Frame]:
         """Raises :class:`TruncatedStream` where the end is missing and has to be there."""
         yield from self._elements((self._head or b"") + self._octets.rest())

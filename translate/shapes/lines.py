@@ -11,6 +11,7 @@ from ..limits import Limits
 from . import JSON_LINES, Chunk, Cursor, Frame, Framing, Octets, too_large
 
 _BOM = b"\xef\xbb\xbf"
+_new = tuple.__new__
 
 
 def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
@@ -78,6 +79,20 @@ class LinesReader:
         self.cursor.turn(data)
         return self._lines()
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        cursor = self.cursor
+        if type(chunk) is not bytes or self._held or self._octets.held or not cursor.base:
+            return None
+        size = len(chunk)
+        if chunk.find(b"\n") != size - 1 or size > self._limit or cursor.at < len(cursor.data):
+            return None
+        text = chunk.strip(b" \t\r\n")
+        if not text:
+            return None
+        offset = cursor.base + cursor.at
+        cursor.base, cursor.data, cursor.at = offset + size, b"", 0
+        return _new(Frame, (text, offset, None, (), 0, True))
+
     def close(self) -> Iterator[Frame]:
         self.cursor.turn(self._unfinished() + self._octets.rest())
         return self._last()
@@ -92,7 +107,7 @@ class LinesReader:
             cursor.at = end + 1
             text = (line if offset else line.removeprefix(_BOM)).strip(b" \t\r")
             if text:
-                yield Frame(text, offset)
+                yield _new(Frame, (text, offset, None, (), 0, True))
         rest = data[cursor.at :]
         cursor.turn(b"")
         yield from self._hold(rest)

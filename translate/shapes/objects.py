@@ -46,6 +46,9 @@ class ObjectsReader:
     def ended(self) -> bool:
         return self._bytes is not None and self._bytes.ended
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        return Frame(chunk) if self._objects and type(chunk) is dict else None
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if isinstance(chunk, dict):
             if self._bytes is not None or self._head or self._octets.held:

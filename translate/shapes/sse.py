@@ -123,6 +123,22 @@ class SseReader:
         self.cursor.turn(data)
         return self._blocks()
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        cursor = self.cursor
+        if type(chunk) is not bytes or self._head is not None or self._kept or self._block or self._after_cr:
+            return None
+        found = _PLAIN.fullmatch(chunk)
+        if found is None or self.ended or self._lines.size or self._octets.held or cursor.at < len(cursor.data):
+            return None
+        carry, name, text = found.groups()
+        done, size = self._done, len(chunk)
+        if size - 2 > self._limit or b"\r" in chunk or (done and text.startswith(done) and self._is_done(text)):
+            return None
+        offset = cursor.base + cursor.at
+        cursor.base, cursor.data, cursor.at = offset + size, b"", 0
+        self._block_offset = cursor.base
+        return _new(Frame, (text, offset, name and name.decode(), () if carry is None else (carry,), 0, True))
+
     def close(self) -> Iterator[Frame]:
         rest = self._kept + (self._head or b"") + self._octets.rest()
         self._kept, self._head = b"", None

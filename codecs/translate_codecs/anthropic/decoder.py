@@ -22,7 +22,6 @@ from translate.algebra.events import (
     Start,
     TokenCounts,
     Usage,
-    is_synthetic,
 )
 from translate.algebra.parts import Growth
 from translate.algebra.reading import member, optional
@@ -118,12 +117,8 @@ class AnthropicDecoder(Decoder):
                 self._head = event  # type: ignore[assignment]
             elif kind is Close or kind is Handover:
                 self._pending = False
-                if unit is None and self._state is BLOCK:
-                    self._state = BETWEEN
             elif kind is Usage:
                 self._told |= NAME in (event.residue or {})
-            elif kind is Foreign and unit is None and is_synthetic(event, NAME):
-                self._move(event.unit, ())  # type: ignore[union-attr]
 
     def _move(self, unit: JsonObject, meant: Sequence[Event]) -> None:
         kind = unit.get("type")

@@ -56,6 +56,9 @@ class EventsReader:
     def __init__(self) -> None:
         self.cursor = Cursor()
 
+    def one(self, chunk: Chunk) -> Frame | None:
+        return None
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if not isinstance(chunk, Event):
             raise DecodeError(f"a unit is an event, not {type(chunk).__name__}", excerpt=excerpt(chunk))

@@ -35,6 +35,7 @@ from .words import (
     assembled,
     error_envelope,
     guessed_issuer,
+    kind_of_frame,
     known_model,
     said_open,
     same_data,
@@ -50,7 +51,7 @@ class Gateway(Codec):
     name: ClassVar[str] = NAME
     shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
     says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
-    partly: ClassVar[Mapping[str, str]] = {"state": "gateway has native words for the state of thinking runs only"}
+    partly: ClassVar[Mapping[str, str]] = {"state": "gateway has a place for the provider's state in thinking alone"}
     only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
 
     def encoder(self, options: Options) -> GatewayEncoder:
@@ -61,9 +62,7 @@ class Gateway(Codec):
         return unit.get("success") is False or (isinstance(value, dict) and value.get("type") == "stop")
 
     def kind(self, unit: JsonObject) -> str:
-        value = unit.get("value")
-        kind = value.get("type") if isinstance(value, dict) else None
-        return kind if isinstance(kind, str) else "error" if unit.get("success") is False else ""
+        return kind_of_frame(unit)
 
     def sayable(self, event: Event) -> bool:
         if type(event) is Open and event.kind == "tool_call":

@@ -12,7 +12,6 @@ from translate.algebra.events import (
     Close,
     Event,
     Failure,
-    Finish,
     Foreign,
     Handover,
     JsonObject,
@@ -27,8 +26,6 @@ from translate.errors import CarryError, DecodeError, GrammarError, TranslateErr
 
 from .words import (
     BETWEEN,
-    CONTENT,
-    ENDED,
     HOT,
     MODEL,
     NAME,
@@ -41,6 +38,7 @@ from .words import (
     WORD,
     guessed_issuer,
     is_texts,
+    kind_of_frame,
     read_data,
     read_model,
     read_usage,
@@ -66,23 +64,20 @@ class GatewayDecoder(Decoder):
     # ---- what is known
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        if unit is not None:
+            # what a frame is counts, whatever a carry makes of it
+            kind = kind_of_frame(unit)
+            self._state = STATES[self._state].get(kind, self._state)
+            if kind in STARTS:
+                self._stated = []
+            elif kind == "streamStart":
+                self._model = read_model(unit["value"])
         for event in meant:
-            kind = type(event)
-            if kind is Append:
-                if event.state is not None and self._state is THINKING:  # type: ignore[union-attr]
-                    self._stated.append(event.state)  # type: ignore[union-attr]
-            elif kind is Open:
-                word = WORD.get(event.kind)  # type: ignore[union-attr,arg-type]
-                if word is not None:
-                    self._state, self._stated = THINKING if word == "thinking" else CONTENT, []
-                self._calls += event.kind == "tool_call"  # type: ignore[union-attr]
-            elif kind is Close or kind is Handover or kind is Start:
-                if self._state is not OPENING or kind is Start:
-                    self._state = BETWEEN
-            elif kind is Finish or kind is Failure:
-                self._state = ENDED
-        if unit is not None and type(meant[0]) is Start:
-            self._model = read_model(unit["value"])
+            if type(event) is Append:
+                if event.state is not None and self._state is THINKING:
+                    self._stated.append(event.state)
+            elif type(event) is Open:
+                self._calls += event.kind == "tool_call"
 
     def hot(self) -> Hot | None:
         return HOT[WORD[RUN[self._state]]] if self._state in RUN else None
@@ -260,10 +255,7 @@ class GatewayDecoder(Decoder):
     # ---- lenient mode
 
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
-        value = unit.get("value")
-        kind = "error" if unit.get("success") is False else value.get("type") if isinstance(value, dict) else None
-        if not isinstance(kind, str):
-            return None
+        kind = kind_of_frame(unit)
         if isinstance(error, DecodeError) and name not in (None, kind):
             return Mended("event", f"the event name {excerpt(name)!r} disagreed with the type {kind!r}", unit, None)
         if isinstance(error, CarryError):
@@ -273,6 +265,7 @@ class GatewayDecoder(Decoder):
             return None
         ahead: list[Event] = []
         state = self._state
+        what = f"a frame was missing before a {kind} frame {state}"
         if state in RUN and (kind in STATES[BETWEEN] or kind in WORD.values()) and kind != "streamStart":
             # a run that broke off before another stream is no run that lacks its end
             ahead.append(Close())
@@ -281,8 +274,8 @@ class GatewayDecoder(Decoder):
             ahead.append(Start())
             state = BETWEEN
         if kind in ("content", "thinking") and state in (OPENING, BETWEEN):
+            self._state = BETWEEN if state is OPENING else self._state
             ahead.append(Open("thinking" if kind == "thinking" else "text"))
-        what = f"a frame was missing before a {kind} frame {self._state}"
         return Mended(kind, what, unit, name, ahead) if ahead else None
 
 

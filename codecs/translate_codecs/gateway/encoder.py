@@ -29,6 +29,7 @@ from .decoder import GatewayDecoder
 from .words import (
     BETWEEN,
     CONTENT,
+    ENDED,
     MODEL,
     NAME,
     OPENING,
@@ -40,6 +41,7 @@ from .words import (
     envelope,
     error_envelope,
     guessed_issuer,
+    is_plain_end,
     model_words,
     said_open,
     state_data,
@@ -90,6 +92,10 @@ class GatewayEncoder(GatewayDecoder, Encoder):
             word = f"{WORD[part]}Start"
             value = {"type": word}
             self._state, self._stated = STARTS[word], []
+        elif kind is Finish and is_plain_end(event) and self.usage is None:  # type: ignore[arg-type]
+            word = "stop"
+            value = {"type": word, "usage": usage_words(event, self._model)}  # type: ignore[arg-type]
+            self._state = ENDED
         else:
             return None
         return {"success": True, "code": 200, "value": value}, word, False

@@ -65,6 +65,15 @@ def is_texts(values: Any) -> bool:
     return type(values) is dict and bool(values) and {*map(type, values.values())} == {str}
 
 
+def kind_of_frame(unit: JsonObject) -> str:
+    """What a frame is, ``error`` for a failure; empty for what is none."""
+    if unit.get("success") is False:
+        return "error"
+    value = unit.get("value")
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
 def envelope(value: JsonObject) -> JsonObject:
     """The envelope of a frame."""
     return {"success": True, "code": 200, "value": value}
@@ -116,6 +125,14 @@ def usage_words(event: Finish, model: Model) -> JsonObject:
         "outputTokens": usage.output_tokens or 0,
         "finishReason": _REASONS.get(event.reason.word, UNKNOWN),
     }
+
+
+def is_plain_end(event: Finish) -> bool:
+    """Whether the usage of a ``stop`` frame says all of an end."""
+    usage, reason = event.usage, event.reason
+    known = type(usage.input_tokens) is type(usage.output_tokens) is int
+    more = usage.cached_tokens, usage.reasoning_tokens, usage.provider, reason.raw
+    return known and more == (None,) * 4 and not usage.other and (reason.word in _REASONS or reason.word == UNKNOWN)
 
 
 def read_usage(usage: JsonObject, model: Model) -> Finish:

@@ -21,6 +21,7 @@ from translate.algebra.events import (
     Open,
 )
 from translate.algebra.parts import Part, parts
+from translate.algebra.states import is_hint
 from translate.carry import patches
 from translate.codec import Codec, Options
 from translate.errors import GrammarError, TranslateError
@@ -59,7 +60,7 @@ class UniEvent(Codec):
         return UniEventEncoder(self, options)
 
     def is_terminal(self, unit: JsonObject) -> bool:
-        return unit.get("event_type") == "stop" or isinstance(unit.get("error"), dict)
+        return unit.get("event_type") == "stop" or "error" in unit
 
     def kind(self, unit: JsonObject) -> str:
         items = unit.get("content_items")
@@ -83,7 +84,7 @@ class UniEvent(Codec):
                 return same_call(said, meant)
             return said == replace(said_open(meant), residue=said.residue)
         if type(said) is Append and type(meant) is Append:
-            values = [e.state.values if e.state else None for e in (said, meant)]
+            values = [e.state.values if e.state and not is_hint(e.state) else None for e in (said, meant)]
             return jsontext.same(said.data, meant.data) and jsontext.same(*values)
         if type(said) is Finish and type(meant) is Finish:
             # an unknown total beside a known part of it is read as that part; a raw word that was read stands

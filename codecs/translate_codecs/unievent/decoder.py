@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,19 +12,18 @@ from translate.algebra.events import (
     Close,
     Data,
     Event,
-    Failure,
-    Finish,
     Foreign,
-    Handover,
     JsonObject,
     Open,
     State,
 )
 from translate.algebra.parts import Growth
-from translate.algebra.reading import kind_of, member, optional
+from translate.algebra.reading import member, optional
+from translate.algebra.states import is_hint
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
+from .items import HEADER, check_event, data_of, delta_unit, header, kind_of_unit
 from .words import (
     BETWEEN,
     COUNTS,
@@ -41,7 +38,6 @@ from .words import (
     STATES,
     close_enough,
     delta_event,
-    is_stamp,
     is_texts,
     item_of,
     parse_arguments,
@@ -65,6 +61,8 @@ class UniEventDecoder(Decoder):
         self._calls = 0
         self._grown = Growth()
         self._fidelity: JsonObject | None = None
+        self._hint: JsonObject | None = None
+        """A state of the part that is no content: it is said at its end, if no other came."""
         self._pieces: list[JsonObject] = []
         """What came of the state after its first piece, in lenient mode."""
 
@@ -76,21 +74,23 @@ class UniEventDecoder(Decoder):
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         for event in meant:
-            kind = type(event)
-            if kind is Append:
-                self._grown.add(event.data)  # type: ignore[union-attr]
-            elif kind is Open:
-                self._begin(event)  # type: ignore[arg-type]
-            elif kind is Close or kind is Handover:
-                self._state = BETWEEN
-            elif kind is Finish or kind is Failure:
-                self._state = ENDED
-        if unit is not None and self._state is not ENDED and (item := fragment_of(unit)) is not None:
-            self._state = GROUP
+            if type(event) is Append:
+                self._grown.add(event.data)
+                if event.state is not None and is_hint(event.state):
+                    self._hint = event.state.values
+            elif type(event) is Open:
+                self._begin(event)
+        if unit is None:
+            return
+        # what a unit is counts, whatever a carry makes of it
+        kind, item = kind_of_unit(unit)
+        self._state = STATES[self._state].get(kind, self._state)
+        if kind == "delta":
             self._fidelity = self._fidelity or item.get("fidelity") or None
 
     def _begin(self, head: Open) -> None:
         self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
+        self._hint = None
         self._kind = said_kind(head) if self.codec.sayable(head) else ""
         self._calls += head.kind == "tool_call"
 
@@ -303,7 +303,7 @@ class UniEventDecoder(Decoder):
         if phase == "done":
             return self._agreed(unit, name, item, kind) if kind == self._kind else None
         head = header(item, kind)
-        if head.id == self._said.id and self._continues(Open(kind, name=head.name, mime_type=head.mime_type)):
+        if head.id and head.id == self._said.id and not head.name:
             what = f"a later {item['type']} repeated the call's id"
             return Mended("tool_call_id", what, delta_unit(unit, {**item, "tool_call_id": ""}), name)
         if not self._continues(head):
@@ -333,7 +333,7 @@ class UniEventDecoder(Decoder):
     def _agreed(self, unit: JsonObject, name: str | None, item: JsonObject, kind: str) -> Mended | None:
         """A ``.done`` unlike its fragments: what they said stands, and where they said nothing, what it says."""
         if self._pieces:
-            return Mended("fidelity", "its pieces were joined", unit, name, self._joined())
+            return Mended("fidelity", "", unit, name, self._joined())
         field, grown = FIELD[kind], self._whole()
         wrong = self._contradiction(item, kind)
         if wrong == field and not grown and item[field]:
@@ -350,55 +350,3 @@ class UniEventDecoder(Decoder):
         what = f"the {item['type']} differed from its fragments, which stand"
         stamp = {"created_at": unit["created_at"]} if "created_at" in unit else {}
         return Mended(wrong or field, what, {**delta_event(stands), **stamp}, name)
-
-
-HEADER = {"name": "name", "tool_call_id": "id", "mime_type": "mime_type"}
-"""Member of an item → what it is of an opening."""
-
-
-def check_event(unit: JsonObject) -> None:
-    """What every event must have."""
-    if unit.get("role") != "assistant":
-        raise DecodeError(f"the role is {excerpt(unit.get('role'))}", expected="'assistant'")
-    if not is_stamp(at := unit.get("created_at")):
-        raise DecodeError(f"created_at is {kind_of(at)}", expected="milliseconds, a number")
-
-
-def fragment_of(unit: JsonObject) -> JsonObject | None:
-    """The item of a fragment of known kind, ``None`` for any other unit."""
-    if unit.get("event_type") != "delta":
-        return None
-    item: JsonObject = unit["content_items"][0]
-    kind, _, phase = item["type"].partition(".")
-    return item if phase == "delta" and kind in FIELD else None
-
-
-def delta_unit(unit: JsonObject, item: JsonObject) -> JsonObject:
-    """A unit with another item."""
-    return {**unit, "content_items": [item]}
-
-
-def header(item: JsonObject, kind: str) -> Open:
-    """What an item says of its part."""
-    where = f"a {item['type']}"
-    if kind == "tool_call":
-        return Open("tool_call", member(item, "tool_call_id", str, where), member(item, "name", str, where))
-    mime = member(item, "mime_type", str, where) if GROWS[kind] is bytes else None
-    return Open(kind, mime_type=mime)  # type: ignore[arg-type]
-
-
-def data_of(item: JsonObject, kind: str) -> Data:
-    """What an item, but a whole call, says of its part's data."""
-    grows, where = GROWS[kind], f"a {item['type']}"
-    if grows is bytes:
-        value = item.get("data")
-        if isinstance(value, (bytes, bytearray)):
-            return bytes(value)
-        try:
-            return base64.b64decode(member(item, "data", str, where), validate=True)
-        except (binascii.Error, ValueError):
-            raise DecodeError(f"the data of {where} is not base64", excerpt=excerpt(value)) from None
-    value = member(item, FIELD[kind], grows, where)
-    if grows is list and not {*map(type, value)} <= {int, float, jsontext.Beyond}:
-        raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
-    return value  # type: ignore[no-any-return]

@@ -26,6 +26,7 @@ from translate.algebra.events import (
     Usage,
 )
 from translate.algebra.reading import kind_of
+from translate.algebra.states import is_hint
 from translate.algebra.usage import latest
 from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError
@@ -137,6 +138,8 @@ class UniEventEncoder(UniEventDecoder, Encoder):
 
     def _plain_whole(self, event: Any) -> JsonObject | None:
         kind, fidelity = self._kind, self._fidelity
+        if fidelity is None and self._hint is not None:
+            return None
         if kind not in ("text", "thinking") or event.cut or not (fidelity is None or is_texts(fidelity)):
             return None
         whole = jsontext.whole(self._whole())  # type: ignore[arg-type]
@@ -187,6 +190,8 @@ class UniEventEncoder(UniEventDecoder, Encoder):
         if head is None and self._state is not GROUP:
             return [Written(None, events)]
         state = event.state.values if event.state and (head or self._fidelity is None) else None
+        if event.state is not None and is_hint(event.state) and not self.at_home(first):
+            state = None
         return [self._fragment(head, event.data, state or None, events)]
 
     def _fragment(self, head: Open | None, data: Data, state: JsonObject | None, events: Sequence[Event]) -> Written:
@@ -209,7 +214,10 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             return [self._fragment(head, empty, None, events[:-1]), self._done(said, empty, None, event)]
         if self._state is not GROUP:
             return [Written(None, events)]
-        return [self._done(self._said, self._whole(), self._fidelity, event)]
+        if self._fidelity is not None or self._hint is None:
+            return [self._done(self._said, self._whole(), self._fidelity, event)]
+        repeated = self._fragment(None, GROWS[self._kind](), self._hint, ())._replace(made_up=False)
+        return [repeated, self._done(self._said, self._whole(), self._hint, event)]
 
     def _done(self, head: Open, data: Data, state: JsonObject | None, event: Close | Handover) -> Written:
         whole: Any = jsontext.whole(data) if isinstance(data, str) else self._wire(data)
@@ -259,7 +267,7 @@ class UniEventEncoder(UniEventDecoder, Encoder):
         return None if type(events[0]) is Open else [Written(None, events)]
 
     def _stamped(self, unit: JsonObject, events: Sequence[Event]) -> Written:
-        residue = self.residue(events[0])
+        residue = self.residue(events[0]) if events else None
         made_up = residue is None or bool(residue.get("synthetic"))
         if residue is not None and not is_stamp(residue.get(STAMP)):
             self.fault(f"its created_at is {kind_of(residue[STAMP])}")

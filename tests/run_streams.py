@@ -1,41 +1,48 @@
-"""Streams that tempt the hot path, and conversions with and without it."""
+"""Streams that tempt the short ways, and conversions with and without them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from hypothesis import strategies as st
 
-from translate import Report, TranslateError, convert, jsontext
-from translate.codec import Decoder, Encoder
-from translate_codecs.gateway import decoder as gd
-from translate_codecs.gateway import encoder as ge
-from translate_codecs.unievent import decoder as ud
-from translate_codecs.unievent import encoder as ue
-
-CODERS: tuple[type[Decoder] | type[Encoder], ...] = (
-    ud.UniEventDecoder,
-    ue.UniEventEncoder,
-    gd.GatewayDecoder,
-    ge.GatewayEncoder,
-)
+from translate import Report, TranslateError, convert
+from translate.engine import runs, writing
+from translate.engine.source import Source
+from translate.engine.writing import Writing
 
 
 @contextmanager
-def without_hot_path() -> Iterator[None]:
-    """Everything goes the general way."""
-    patches = [patch.object(cls, "hot", lambda self: None) for cls in CODERS]
-    for each in patches:
-        each.start()
-    try:
+def without_runs() -> Iterator[None]:
+    """Fragments are read and written one by one."""
+    with patch.object(runs, "ON", False), patch.object(writing, "gather", lambda events, at: None):
         yield
-    finally:
-        for each in patches:
-            each.stop()
+
+
+@contextmanager
+def the_long_way() -> Iterator[None]:
+    """Every unit is read and written by what is the reference."""
+    with ExitStack() as stack:
+        stack.enter_context(without_runs())
+        for end in (Source, Writing):
+            stack.enter_context(patch.object(end, "__init__", _long(end.__init__)))
+        yield
+
+
+def _long(init: Any) -> Any:
+    def made(end: Source | Writing, *args: Any, **options: Any) -> None:
+        init(end, *args, **options)
+        end.go_the_long_way()
+
+    return made
+
+
+WAYS = (the_long_way, without_runs)
+"""The ways that are held against the shortest, the reference first."""
 
 
 class Outcome(NamedTuple):
@@ -46,9 +53,12 @@ class Outcome(NamedTuple):
     report: tuple[Any, ...] | None
 
 
-def outcome(chunks: Iterable[Any], src: str, dst: str, *, reported: bool = False, **options: Any) -> Outcome:
-    """Convert; the order of members counts, how units were joined to chunks does not."""
-    report = Report() if reported else None
+def outcome(chunks: Iterable[Any], src: str, dst: str, *, noted: bool | None = None, **options: Any) -> Outcome:
+    """Convert; the order of members counts, how units were joined to chunks does not.
+
+    ``noted``: whether a report notes what is incidental; ``None`` for no report.
+    """
+    report = None if noted is None else Report(incidental=noted)
     units: list[Any] = []
     error: tuple[Any, ...] | None = None
     try:
@@ -62,12 +72,13 @@ def outcome(chunks: Iterable[Any], src: str, dst: str, *, reported: bool = False
     return Outcome(output, error, found or None)
 
 
-def same_both_ways(chunks: list[Any], src: str, dst: str, **options: Any) -> Outcome:
-    """Convert with and without the hot path."""
-    with without_hot_path():
-        expected = outcome(chunks, src, dst, **options)
+def same_all_ways(chunks: list[Any], src: str, dst: str, **options: Any) -> Outcome:
+    """Convert by each way."""
     found = outcome(chunks, src, dst, **options)
-    assert found == expected
+    for way in WAYS:
+        with way():
+            expected = outcome(chunks, src, dst, **options)
+        assert found == expected, way.__name__
     return found
 
 
@@ -79,6 +90,11 @@ def cut(data: bytes, sizes: list[int]) -> list[bytes]:
         chunks.append(data[at : at + sizes[len(chunks) % len(sizes)]])
         at += len(chunks[-1])
     return chunks
+
+
+def singly(data: bytes, end: bytes = b"\n\n") -> list[bytes]:
+    """One unit a chunk; ``end``: of each."""
+    return [unit + end for unit in data.split(end)[:-1]] or [data]
 
 
 SIZES = st.sampled_from([[1 << 20], [1], [7], [64, 3], [1000, 1, 1]])
@@ -332,15 +348,3 @@ def mutate(data: bytes, at: int, what: bytes, drop: int) -> bytes:
     """Some bytes replaced by others."""
     at %= len(data) + 1
     return data[:at] + what + data[at + drop :]
-
-
-def is_json(text: bytes) -> bool:
-    """Whether a JSON parser takes the text."""
-    try:
-        jsontext.loads(text)
-    except TranslateError:
-        return False
-    return True
-
-
-Make = Callable[[str], st.SearchStrategy[bytes]]

@@ -1,0 +1,160 @@
+"""Chat Completions read: what its chunks say, and what is known of a stream so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from translate.algebra.events import (
+    Append,
+    Close,
+    Event,
+    Failure,
+    Finish,
+    Foreign,
+    Handover,
+    JsonObject,
+    Open,
+    Start,
+    TokenCounts,
+)
+from translate.algebra.serial import Serial, said_before
+from translate.codec import Codec, Decoder, Hot, Options
+
+from .steps import Known, Step
+from .units import Canonical, Units, text_in
+from .words import NAME, REASON, read_reason
+
+ENDED = "ended"
+
+
+class ChatDecoder(Decoder):
+    """Reads chunks."""
+
+    def __init__(self, codec: Codec, options: Options) -> None:
+        super().__init__(codec, options)
+        self._known = Known(Serial(NAME, options.limits.part))
+        self._units = Units(options)
+        self._ended = self._failed = False
+        self._last = _Last()
+
+    @property
+    def state(self) -> str:
+        if self._ended:
+            return ENDED
+        open = self._known.serial.open
+        return "between parts" if open is None else f"in a part of kind {open[0]!r}"
+
+    # ---- reading
+
+    def _look(self, unit: JsonObject, name: str | None = None) -> Step:
+        """What a unit says here; the last one that was looked at is known."""
+        step = self._last.step
+        if step is None or step.unit is not unit:
+            step = self._last.step = Step(self._known, unit)
+            step.name = name
+        return step
+
+    def read(self, unit: JsonObject, name: str | None) -> list[Event]:
+        self._last.step = None
+        return list(self._look(unit, name).said)
+
+    def canonical(self, step: Step) -> Canonical:
+        """The unit that would be written for what a unit says."""
+        return self._units.write(step.said, step.chunk.reason)
+
+    def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
+        known = self._known
+        if unit is not None:
+            step = self._look(unit)
+            said = step.said
+            self._units.steady = False
+            if type(said[-1]) is not Foreign:
+                self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
+            step.take()
+            open = known.serial.open
+            self._units.call = None if open is None else known.by_key.get(open)
+        self._last.step = self._last.hot = None
+        for event in meant:
+            kind = type(event)
+            self._units.follow(event)
+            if kind is Open:
+                known.stated = []
+                if unit is None:
+                    # no words: what is open is none of the format's parts
+                    known.serial.end()
+            elif kind is Append and event.state is not None:  # type: ignore[union-attr]
+                known.stated.append(event.state)  # type: ignore[union-attr]
+            elif kind is Finish or kind is Failure:
+                self._ended, self._failed = True, kind is Failure
+        last = next((event for event in reversed(meant) if type(event) in (Open, Close, Handover)), None)
+        if type(last) in (Close, Handover):
+            known.serial.end()
+
+    # ---- the short way
+
+    def _usual(self) -> Hot | None:
+        """The unit of a plain fragment of the open part, if such are usual now."""
+        if self._last.hot is None:
+            known, open = self._known, self._known.serial.open
+            free = self._units.call is not None and self._units.call.free
+            if (
+                open is None
+                or known.serial.waits
+                or free
+                or open[0] not in ("text", "refusal", "thinking", "tool_call")
+            ):
+                return None
+            unit = self._units.usual()
+            if unit is None:
+                return None
+            self._last.hot = Hot(unit, NAME)
+        return self._last.hot
+
+    def hot(self) -> Hot | None:
+        return self._usual()
+
+    def grow(self, text: str) -> None:
+        if self._units.kind == "tool_call" and self._units.call is not None:
+            self._units.call.arguments.add(text)
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        hot = self._usual()
+        text = text_in(hot.unit, unit) if hot is not None and name is None else False
+        if type(text) is not str or not text:
+            return None
+        self.grow(text)
+        return [Append(text)]
+
+    # ---- the end
+
+    def trails(self, unit: JsonObject) -> bool:
+        return self._failed
+
+    def close(self, *, marked: bool) -> list[Event]:
+        known = self._known
+        end = Step(known, {})
+        end.said.clear()
+        if not marked and known.reason is None:
+            end.release()
+            return [said_before(event, NAME) for event in end.said]
+        end.end(cut=False)
+        counts = known.counts if known.counts is not None else TokenCounts()
+        finish = Finish(counts, read_reason(known.reason), {NAME: {}})
+        return [*(said_before(event, NAME) for event in end.said), finish]
+
+
+class _Last:
+    """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
+
+    __slots__ = ("hot", "step")
+
+    def __init__(self) -> None:
+        self.step: Step | None = None
+        self.hot: Hot | None = None
+
+
+def reason_in(residue: JsonObject | None) -> str | None:
+    """The reason that a residue holds."""
+    found: Any = residue.get(REASON) if residue else None
+    return found if type(found) is str and found else None

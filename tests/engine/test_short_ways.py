@@ -1,0 +1,97 @@
+"""Which way units go: runs where there are some, else the short ways, else the long one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run_streams import singly, the_long_way, without_runs
+from translate import Translator, convert
+from translate.codec import Decoder
+from translate.engine import runs, templates
+from translate.engine.source import Source
+from translate.engine.writing import Writing
+from translate_codecs.gateway.encoder import GatewayEncoder
+from translate_codecs.unievent.encoder import UniEventEncoder
+
+DATA = (Path(__file__).parents[2] / "examples" / "claude-turn.unievent.sse").read_bytes()
+UNITS = DATA.count(b'.delta"')
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """How many units each way took."""
+    counts = dict.fromkeys(("run read", "run written", "plain", "say"), 0)
+    reading, writing = templates.RunReader.read, templates.RunWriter.write
+
+    def read(self: Any, *args: Any) -> runs.Run | None:
+        run = reading(self, *args)
+        counts["run read"] += 0 if run is None else len(run.texts)
+        return run
+
+    def write(self: Any, hot: Any, run: runs.Run, **options: Any) -> bytes | None:
+        out = writing(self, hot, run, **options)
+        counts["run written"] += 0 if out is None else len(run.texts)
+        return out
+
+    monkeypatch.setattr(templates.RunReader, "read", read)
+    monkeypatch.setattr(templates.RunWriter, "write", write)
+    decoders: tuple[type[Decoder], ...] = (GatewayEncoder, UniEventEncoder)
+    for cls in decoders:
+        for way in ("plain", "say"):
+            (holder,) = (base for base in cls.__mro__[:2] if way in base.__dict__)
+            monkeypatch.setattr(holder, way, _counted(getattr(holder, way), counts, way))
+    return counts
+
+
+def _counted(called: Any, counts: dict[str, int], way: str) -> Any:
+    def counting(self: Any, *args: Any) -> Any:
+        found = called(self, *args)
+        counts[way] += found is not None
+        return found
+
+    return counting
+
+
+def test_the_shortest_way_is_taken(taken: dict[str, int]) -> None:
+    """Else all of the above is about nothing."""
+    out = b"".join(convert([DATA], "unievent-sse", "gateway-sse"))
+    assert taken["run read"] > UNITS * 0.7
+    assert taken["run written"] > UNITS * 0.6
+    assert taken["run read"] + taken["plain"] > UNITS * 0.9
+    before = dict(taken)
+    list(convert([out], "gateway-sse", "unievent-sse"))
+    assert taken["run read"] - before["run read"] > UNITS * 0.6
+    assert taken["run written"] - before["run written"] > UNITS * 0.6
+
+
+def test_one_unit_a_chunk_goes_the_short_way(taken: dict[str, int]) -> None:
+    out = list(convert(singly(DATA), "unievent-sse", "gateway-sse"))
+    assert taken["run read"] + taken["plain"] > UNITS * 0.9
+    assert taken["run written"] + taken["say"] > UNITS * 0.6
+    taken.update(dict.fromkeys(taken, 0))
+    list(convert(out, "gateway-sse", "unievent-sse"))
+    assert taken["run read"] + taken["plain"] > UNITS * 0.6
+    assert taken["run written"] + taken["say"] > UNITS * 0.6
+
+
+def test_what_is_turned_off_is_not_taken(taken: dict[str, int]) -> None:
+    with without_runs():
+        list(convert([DATA], "unievent-sse", "gateway-sse"))
+    assert (taken["run read"], taken["run written"]) == (0, 0)
+    assert taken["plain"]
+    assert taken["say"]
+    taken.update(plain=0, say=0)
+    with the_long_way():
+        list(convert([DATA], "unievent-sse", "gateway-sse"))
+    assert taken == dict.fromkeys(taken, 0)
+
+
+def test_the_long_way_may_be_asked_of_each_end() -> None:
+    made = Translator("unievent-sse", "gateway-sse")
+    for end in (made._source, made._writing):
+        assert isinstance(end, (Source, Writing))
+        end.go_the_long_way()
+    assert b"".join([*made.feed(DATA), *made.close()]) == b"".join(convert([DATA], "unievent-sse", "gateway-sse"))

@@ -1,0 +1,133 @@
+"""What every unit of a stream repeats, carried once.
+
+1. Units of one *form* (those that say a fragment of text, say) mostly differ from the unit that their codec would
+   write in the same members, by the same values. What the last one differed in is expected of the next one: as
+   changes (see :mod:`translate.carry.patches`) to the unit that the codec would write.
+2. A text in them that is what the unit says is a hole: it is expected to be what the next unit says.
+3. Members that differ although they were expected, *move*: of a unit that differs in those alone only their values are
+   told, in order (the residue's member :data:`VALUES`).
+4. Both ends of a translation learn from the units that came, in order, so they expect the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Final
+
+from .. import jsontext
+from ..algebra.events import JsonObject
+from . import patches
+
+VALUES: Final = "v"
+"""The member of a residue that holds what moves."""
+_MOST: Final = 16
+"""Members of one form that move, at most."""
+_FORMS: Final = 64
+"""Forms that are kept, at most: they are few, but the other side chooses them."""
+
+
+class _Hole(str):
+    """In changes: where the text stands that the unit says as the one of that number."""
+
+    __slots__ = ()
+
+
+class Repeats:
+    """How the units of each form differ from those that their codec would write."""
+
+    __slots__ = ("_changes", "_moving")
+
+    def __init__(self) -> None:
+        self._changes: dict[Hashable, patches.Patch] = {}
+        self._moving: dict[Hashable, list[list[Any]]] = {}
+
+    def expected(self, form: Hashable, canonical: JsonObject, says: Sequence[str]) -> JsonObject:
+        """The unit that is expected where ``canonical`` would be written. ``says``: the texts that it says."""
+        changes = self._changes.get(form)
+        if not changes:
+            return canonical
+        try:
+            return patches.apply(canonical, _filled(changes, says))  # type: ignore[no-any-return]
+        except patches.PatchError:
+            return canonical
+
+    def values(self, form: Hashable, expected: JsonObject, unit: JsonObject) -> list[Any] | None:
+        """What moves in ``unit``, if it differs from the expected one in that; ``None`` where nothing does, or more."""
+        moving = self._moving.get(form)
+        if not moving:
+            return None
+        found = [_at(unit, path) for path in moving]
+        if _ABSENT in found or all(map(jsontext.same, found, [_at(expected, path) for path in moving])):
+            return None
+        return found
+
+    def moved(self, form: Hashable, expected: JsonObject, values: object) -> JsonObject | None:
+        """The expected unit with these values in what moves; ``None`` where they do not fit."""
+        moving = self._moving.get(form, [])
+        if not isinstance(values, list) or len(values) != len(moving):
+            return None
+        try:
+            return patches.apply(expected, [list(pair) for pair in zip(moving, values, strict=True)])  # type: ignore[no-any-return]
+        except patches.PatchError:
+            return None
+
+    def take(self, form: Hashable, canonical: JsonObject, unit: JsonObject, says: Sequence[str]) -> bool:
+        """Go on behind ``unit``; whether it was as expected."""
+        changes = patches.diff(canonical, unit)
+        known = form in self._changes
+        if not changes and not known:
+            return True
+        steady = False
+        if known:
+            moving = self._moving.setdefault(form, [])
+            others = patches.diff(self.expected(form, canonical, says), unit)
+            steady = not others
+            for op in others:
+                path = _steady(op[0])
+                if len(op) == 2 and path and path not in moving and len(moving) < _MOST:
+                    moving.append(path)
+        elif len(self._changes) >= _FORMS:
+            return False
+        self._changes[form] = [[op[0], _with_holes(op[1], says)] if len(op) == 2 else op for op in changes]
+        return steady
+
+
+_ABSENT: Final = object()
+
+
+def _steady(path: list[Any]) -> list[Any]:
+    """A path up to the first list whose length may well change: one behind the first two members."""
+    for i, key in enumerate(path):
+        if type(key) is int and i > 1:
+            return path[:i]
+    return path
+
+
+def _at(node: Any, path: Sequence[Any]) -> Any:
+    for key in path:
+        try:
+            node = node[key]
+        except (KeyError, IndexError, TypeError):
+            return _ABSENT
+    return node
+
+
+def _with_holes(value: Any, says: Sequence[str]) -> Any:
+    if type(value) is str:
+        return _Hole(says.index(value)) if value and value in says else value
+    if type(value) is dict:
+        return {key: _with_holes(each, says) for key, each in value.items()}
+    if type(value) is list:
+        return [_with_holes(each, says) for each in value]
+    return value
+
+
+def _filled(value: Any, says: Sequence[str]) -> Any:
+    if type(value) is _Hole:
+        at = int(value)
+        return says[at] if at < len(says) else ""
+    if type(value) is dict:
+        return {key: _filled(each, says) for key, each in value.items()}
+    if type(value) is list:
+        return [_filled(each, says) for each in value]
+    return value
