@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from pydantic import BaseModel
 
 from translate import jsontext
 from translate.algebra.calls import same_call
@@ -14,6 +17,8 @@ from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
+from . import models
+from .assembled import assembled
 from .encoder import AnthropicEncoder
 from .words import (
     DONE,
@@ -28,16 +33,15 @@ from .words import (
     same_reason,
 )
 
+SSE: Final = Sse(DONE, writes_done="never")
+"""The provider has no end marker; gateways add one."""
+
 
 class Anthropic(Codec):
     """The codec of Anthropic Messages."""
 
     name: ClassVar[str] = NAME
-    shapes: ClassVar[Mapping[str, Shape]] = {
-        "": Objects(DONE),
-        "jsonl": Lines(),
-        "sse": Sse(DONE, writes_done="never"),
-    }
+    shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(sse=SSE), "jsonl": Lines(), "sse": SSE}
     says = frozenset({"start", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     partly: ClassVar[Mapping[str, str]] = {
         "state": "anthropic has native words for its own state of thinking alone",
@@ -67,12 +71,18 @@ class Anthropic(Codec):
             return NAME in (event.residue or {})
         return super().sayable(event)
 
+    def assemble(self, events: Iterable[Event]) -> JsonObject:
+        """The message, as the route without streaming would have answered."""
+        return assembled(events, self)
+
+    def models(self) -> Mapping[str, type[BaseModel]]:
+        return models.MODELS
+
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
             if said.kind == meant.kind == "tool_call":
                 return same_call(said, meant)
-            words = "text" if meant.kind == "refusal" else meant.kind
-            return said.kind == words and (said.id, said.name) == (said_open(meant, meant.id).id, said_open(meant, None).name)
+            return said == replace(said_open(meant), residue=said.residue)
         if type(said) is Append and type(meant) is Append:
             return jsontext.same(said.data, meant.data) and _signature(said) == _signature(meant)
         if type(said) is Start and type(meant) is Start:

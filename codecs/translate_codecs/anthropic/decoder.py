@@ -125,7 +125,8 @@ class AnthropicDecoder(Decoder):
         self._repeated = None
         if kind == "content_block_delta":
             if unit["delta"].get("type") == "thinking_delta":
-                self._repeated = next((e.state.values.get("signature") for e in meant if type(e) is Append and e.state), None)
+                states = [event.state for event in meant if type(event) is Append and event.state is not None]
+                self._repeated = states[0].values.get("signature") if states else None
         elif kind == "content_block_start":
             block = unit["content_block"]
             self._begin(unit["index"], kind_of_block(block["type"]) or "")
@@ -280,9 +281,8 @@ class AnthropicDecoder(Decoder):
         self._allow("message_delta")
         half = self._pending or (self._open and self._is_half())
         said: list[Event] = [Usage(counts)]
-        if self._pending or self._open:
-            if not half or reason is not None:
-                said.insert(0, self._close(reason, half=self._kind == "tool_call"))
+        if (self._pending or self._open) and not (half and reason is None):
+            said.insert(0, self._close(reason, half=self._kind == "tool_call"))
         return said
 
     def _on_message_stop(self, unit: JsonObject) -> list[Event]:
@@ -319,7 +319,8 @@ class AnthropicDecoder(Decoder):
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         kind = unit.get("type")
         if isinstance(error, DecodeError) and isinstance(kind, str) and name not in (None, kind):
-            return Mended("event", f"the event name {excerpt(name)!r} disagreed with the type {excerpt(kind)!r}", unit, None)
+            what = f"the event name {excerpt(name)!r} disagreed with the type {excerpt(kind)!r}"
+            return Mended("event", what, unit, None)
         if not isinstance(error, GrammarError):
             return None
         if kind == "message_start" and self._first and jsontext.dumps(unit) == self._first:

@@ -76,7 +76,7 @@ def kind_of_block(type: str) -> PartKind | None:
 
 
 def read_block(block: JsonObject) -> list[Event]:
-    """What a content block says that a unit holds whole, without its end: ``Open``, and ``Append`` where it has data."""
+    """What a content block says, but for its end: ``Open``, and ``Append`` where it holds data."""
     type = block["type"]
     kind, where = kind_of_block(type), f"a {type} block"
     if kind == "server_tool_result":
@@ -97,10 +97,10 @@ def read_block(block: JsonObject) -> list[Event]:
     return [head, Append(text, state)] if text or state else [head]
 
 
-def said_open(head: Open, id: str | None) -> Open:
-    """The opening that the block of a part says; ``id``: that of a call."""
+def said_open(head: Open) -> Open:
+    """The opening that the block of a part says."""
     if head.kind in CALLS or head.kind == "server_tool_result":
-        return Open(head.kind, id, head.name)
+        return Open(head.kind, head.id, head.name)
     return Open(_BLOCKS[_TYPES[head.kind]])
 
 
@@ -343,7 +343,7 @@ _CODES: Final[dict[str, int]] = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-_KINDS: Final[dict[int, str]] = {**{code: kind for kind, code in _CODES.items()}, 408: "timeout_error", 503: "overloaded_error"}
+_KINDS: Final = {**{code: kind for kind, code in _CODES.items()}, 408: "timeout_error", 503: "overloaded_error"}
 
 
 def error_unit(event: Failure, *, at_home: bool) -> JsonObject:
