@@ -239,7 +239,7 @@ class Wire:
 
 
 def request(
-    target: str | bytes = "/x", *lines: bytes, method: str = "GET", body: bytes = b"", host: bytes = b"sidecar"
+    target: str | bytes = "/x", *lines: bytes, method: str = "GET", body: bytes = b"", host: bytes = b"127.0.0.1"
 ) -> bytes:
     """A request: its field lines as they are given, its length counted where it has a body."""
     raw = target.encode() if isinstance(target, str) else target

@@ -32,6 +32,7 @@ def serve(args: Namespace) -> Status:
             body_timeout=args.body or None,
             connect_timeout=args.connect or None,
             ping=args.ping or None,
+            hosts=args.allow_host,
             playground=args.playground,
             timeouts=Timeouts(args.first or None, args.idle or None, args.total or None, args.write or None),
             options=StreamOptions(loss=args.loss, strict=args.strict, model=args.model, limits=limits_of(args)),

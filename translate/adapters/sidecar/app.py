@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urlsplit
 
 import anyio
@@ -19,6 +20,7 @@ from ..media import names
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
 from ..upstream import Response, encoding_of
+from .hosts import check_host, check_site, hosts_of
 from .playground import is_playground, playground
 from .rules import (
     CLOSE,
@@ -35,6 +37,7 @@ from .rules import (
 
 _log = logging.getLogger("translate.sidecar")
 _RETRY = (b"retry-after", b"1")
+_PROBES = ("/healthz", "/readyz")
 _ORDINARY = (TranslateError, httpx2.HTTPError, OSError)
 """What may end an answer in its midst; all else is a fault of the program."""
 
@@ -49,6 +52,8 @@ class Settings:
     ``max_body``, ``max_head``  of a request; larger ones are refused with 413 and 431
     ``body_timeout``  until a request has arrived whole (408), ``connect_timeout`` until the upstream has answered a
                   connection (504)
+    ``hosts``     names and addresses that requests may be for, beside those of this machine; a page of another site
+                  can then post only what a browser asks about before (403). ``None``: any, by anyone
     ``playground``  whether ``/playground`` is the page of :mod:`translate.inspect.playground`
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
     """
@@ -61,6 +66,7 @@ class Settings:
     max_head: int = 32 * 1024
     body_timeout: float | None = 60.0
     connect_timeout: float | None = 10.0
+    hosts: Collection[str] | None = None
     playground: bool = False
     ping: float | None = PING
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60))
@@ -71,6 +77,7 @@ class Settings:
             httpx2.URL(base_of(self.upstream))
         except httpx2.InvalidURL as error:
             raise ValueError(f"the upstream is no URL: {error}") from None
+        hosts_of(self.hosts or ())
 
 
 class Sidecar:
@@ -95,6 +102,7 @@ class Sidecar:
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0), trust_env=False
         )
         self._base = base_of(settings.upstream)
+        self._hosts = None if settings.hosts is None else hosts_of(settings.hosts)
         self._active = 0
         self._arriving: set[anyio.CancelScope] = set()
         self._running: set[_Forwarded] = set()
@@ -139,9 +147,6 @@ class Sidecar:
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.settings.playground and is_playground(scope):
-            await playground(scope, receive, send)
-            return
         own = self._own(scope)
         if own is not None:
             status, body, kind = own
@@ -152,7 +157,11 @@ class Sidecar:
         status, outcome = 0, "cancelled"
         self._active += 1
         try:
-            response = await self._forward(scope, receive, request_id)
+            target = self._admitted(scope)
+            if self.settings.playground and is_playground(scope):
+                status, outcome = await playground(scope, partial(self._body, receive), send), "answered"
+                return
+            response = await self._forward(scope, receive, target, request_id)
             self._running.add(response)
             try:
                 await response.respond(scope, receive, send)
@@ -181,7 +190,7 @@ class Sidecar:
         if scope["method"] not in ("GET", "HEAD"):
             return None
         try:
-            check_framing(scope["headers"], self.settings.max_body)
+            self._check(scope, probe=scope["path"] in _PROBES)
         except Refused:
             return None
         match scope["path"]:
@@ -195,15 +204,26 @@ class Sidecar:
                 return 501, b"no metrics: prometheus-client is not installed\n", "text/plain"
         return None
 
-    async def _forward(self, scope: Scope, receive: Receive, request_id: bytes) -> _Forwarded:
-        """The answer to a request. Raises :class:`Refused`, and :class:`_Left`."""
-        settings = self.settings
-        check_framing(scope["headers"], settings.max_body)
-        target = target_of(scope, max_head=settings.max_head).decode("ascii")
+    def _check(self, scope: Scope, *, probe: bool = False) -> None:
+        """Raise :class:`Refused` for what is unclear, or of another site. A probe may name any host."""
+        check_framing(scope["headers"], self.settings.max_body)
+        if self._hosts is not None and not probe:
+            check_host(scope["headers"], self._hosts)
+            check_site(scope["method"], scope["headers"], self._hosts)
+
+    def _admitted(self, scope: Scope) -> str:
+        """The target of a request that is taken. Raises :class:`Refused` for others."""
+        self._check(scope)
+        target = target_of(scope, max_head=self.settings.max_head).decode("ascii")
         if self.draining:
             raise _drained()
-        if self._active > settings.max_concurrent:
+        if self._active > self.settings.max_concurrent:
             raise Refused(503, "too many requests at once", _RETRY)
+        return target
+
+    async def _forward(self, scope: Scope, receive: Receive, target: str, request_id: bytes) -> _Forwarded:
+        """The answer to a request. Raises :class:`Refused`, and :class:`_Left`."""
+        settings = self.settings
         body = await self._body(receive)
         wait = settings.connect_timeout
         request = httpx2.Request(

@@ -7,6 +7,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import FrameType
 
 import uvicorn
@@ -14,6 +15,7 @@ import uvicorn
 from ..observe import Observer
 from .app import Settings, Sidecar
 from .connection import hang_up_on_stalled, protocol
+from .hosts import is_loopback
 
 _log = logging.getLogger("translate.sidecar")
 
@@ -67,11 +69,14 @@ class _Server(uvicorn.Server):
 def serve(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080, grace: float = 30.0) -> None:
     """Serve until SIGTERM or SIGINT, then drain: streams may end within ``grace`` seconds. A second signal ends them.
 
-    ``port`` 0 is one that the system chooses; the log says which. Metrics are there if ``prometheus-client`` is.
+    ``port`` 0 is one that the system chooses; the log says which. On a loopback ``host`` only requests for this machine
+    are taken, and for ``settings.hosts``. Metrics are there if ``prometheus-client`` is.
     Raises ``OSError`` where the address cannot be had.
     """
     with socket.create_server((host, port), family=_family(host), backlog=2048) as listener:
         observer, exposition = _metrics()
+        if settings.hosts is None and is_loopback(listener.getsockname()[0]):
+            settings = replace(settings, hosts=())
         sidecar = Sidecar(settings, observer, exposition)
         config = configured(sidecar, listener)
         quiet()
