@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -13,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -45,8 +45,15 @@ class Process:
     """A sidecar that runs: where it listens, and what it has logged."""
 
     def __init__(self, args: Iterable[str], **variables: str) -> None:
-        # a shell that starts the tests in the background has them ignore interrupts
-        interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        """``variables`` are of its environment; ``FILES`` is the number of descriptors that it may have, at most."""
+
+        def prepared() -> None:
+            # a shell that starts the tests in the background has them ignore interrupts
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if "FILES" in variables:
+                files = int(variables["FILES"])
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files // 2, files))
+
         self._process = subprocess.Popen[str](
             [*COMMAND, *args],
             env={**ENVIRONMENT, **variables},
@@ -55,7 +62,7 @@ class Process:
             stderr=subprocess.STDOUT,
             text=True,
             errors="backslashreplace",
-            preexec_fn=interruptible,
+            preexec_fn=prepared,
         )
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read)
@@ -128,7 +135,8 @@ def sidecar(
     upstream: str, *args: str, src: str = "gateway-sse", dst: str = "unievent-sse", **variables: str
 ) -> Iterator[Process]:
     """A sidecar that serves while the block runs, ends well after it, and has logged no error and no traceback."""
-    with process("--upstream", upstream, "--from", src, "--to", dst, "--port", "0", *args, **variables) as made:
+    formats = ("--from", src, "--to", dst, "--port", "0")
+    with process("--upstream", upstream, *formats, *args, **variables) as made:
         assert made.port
         yield made
         if made.runs:

@@ -79,12 +79,13 @@ class Answer:
         """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON.
 
         Fields that do not speak of the stream stay: cookies, and those that let a browser read the answer. ``fields``:
-        more of them.
+        more of them, beside the ``fields`` that the error has, if any.
         """
         failure = failure_of(error)
         body = failure_body(failure, resolve(dst)[0])
         self.status = failure.code if failure.code is not None and 400 <= failure.code <= 599 else 502
         own: Fields = [(b"content-type", b"application/json"), (b"cache-control", b"no-store"), *fields]
+        own += getattr(error, "fields", ())
         self.fields = joined([field for field in self.fields if field[0] not in _OF_STREAM], own)
         await self.end(body)
 

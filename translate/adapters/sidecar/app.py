@@ -20,8 +20,10 @@ from ..media import names
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
 from ..upstream import Response, encoding_of
+from .descriptors import exhausted
 from .hosts import check_host, check_site, hosts_of
 from .playground import is_playground, playground
+from .rehearsal import rehearse
 from .rules import (
     CLOSE,
     METHODS,
@@ -140,6 +142,8 @@ class Sidecar:
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
             kind = (await receive())["type"]
+            if kind == "lifespan.startup":
+                await rehearse(self._transport, self.settings.src, self.settings.dst)
             if kind == "lifespan.shutdown":
                 await self._transport.aclose()
             await send({"type": f"{kind}.complete"})
@@ -177,7 +181,7 @@ class Sidecar:
             outcome = "disconnected"
         except Refused as refused:
             answer, outcome = Answer(send, 0, []), "refused"
-            await answer.refuse(refused, self.settings.dst, ((b"x-request-id", request_id), *refused.fields))
+            await answer.refuse(refused, self.settings.dst, ((b"x-request-id", request_id),))
             status = answer.status
         finally:
             self._active -= 1
@@ -243,6 +247,8 @@ class Sidecar:
                 response = await self._transport.handle_async_request(request)
             except httpx2.ConnectTimeout:
                 raise StreamTimeout("connect", settings.connect_timeout or 0) from None
+            except httpx2.ConnectError as error:
+                raise unavailable(error) or error from None
             try:
                 if not 200 <= response.status_code < 600:
                     raise Refused(502, "the upstream answers with a status that is not forwarded")
@@ -295,6 +301,14 @@ class Sidecar:
 
 class _Left(Exception):
     """The client left before its request was whole."""
+
+
+def unavailable(error: Exception) -> Refused | None:
+    """What a connection that could not be had is refused with, where that is this process's fault."""
+    if not exhausted(error):
+        return None
+    _log.warning("no descriptors are left for connections to the upstream")
+    return Refused(503, "no descriptors are left", _RETRY)
 
 
 def _drained() -> Refused:
