@@ -79,6 +79,11 @@ class Process:
         return "\n".join(self.lines)
 
     @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
     def runs(self) -> bool:
         """Whether it has not ended yet."""
         return self._process.poll() is None

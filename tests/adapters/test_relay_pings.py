@@ -27,7 +27,8 @@ from tests.adapters.relays import (
 from tests.sources import FRAMES, Boom
 from translate import StreamTimeout
 from translate.adapters import StreamResponse, Timeouts
-from translate.adapters.pump import GRACE, Pump
+from translate.adapters.output import GRACE
+from translate.adapters.pump import Pump
 
 MINUTES = 300.0
 run = functools.partial(relays.run, patience=100 * MINUTES)

@@ -16,6 +16,7 @@ from ..engine.translator import EventWriter, Translator
 from ..errors import UpstreamFailure
 from ..jsontext import dumps
 from ..registry import resolve
+from .budget import Share
 from .media import OF_BYTES, STREAM_HEADERS, is_stream, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
@@ -146,6 +147,8 @@ class StreamResponse:
         self._observers = [observer] if observer is not None else []
         self.eager = True
         """Whether keep-alives are sent even before the source is open: until then, it may turn out to be no stream."""
+        self.share: Share | None = None
+        """Its part of the memory that all may hold."""
         self.pump: Pump | None = None
         """The stream, once it runs."""
         self.status = 200
@@ -181,9 +184,14 @@ class StreamResponse:
                 await anyio.sleep_forever()
 
         pump = self.pump = Pump(
-            src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
+            *(src, dst, answer.write),
+            refuse=refuse,
+            observers=self._observers,
+            share=self.share,
+            eager=self.eager,
+            **self._pump_options,
+            **self._options,
         )
-        pump.eager = self.eager
         try:
             try:
                 stats = await pump.pull(self._source, gone, head)

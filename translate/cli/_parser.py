@@ -18,7 +18,7 @@ from ._inspect import COLOURS
 from ._inspect import inspect as run_inspect
 from ._playground import add_playground
 from ._serve import serve as run_serve
-from ._serve_options import SERVE, SERVE_EXAMPLES, add_serve
+from ._serve_options import LIMITS, SERVE, SERVE_EXAMPLES, add_serve
 from ._status import STATUSES, Status, one_line
 from ._values import MODEL_FIELDS, count, model
 
@@ -168,7 +168,7 @@ def build_parser() -> ArgumentParser:
     _add_loss(serve)
     _add_strictness(serve)
     _add_model(serve)
-    _add_limits(serve)
+    _add_limits(serve, LIMITS)
 
     add_playground(commands)
 
@@ -321,12 +321,13 @@ def _add_strictness(parser: ArgumentParser) -> None:
     )
 
 
-def _add_limits(parser: ArgumentParser) -> None:
+def _add_limits(parser: ArgumentParser, limits: Limits | None = None) -> None:
     group = parser.add_argument_group("limits on memory")
     for field in fields(Limits):
         group.add_argument(
             f"--max-{field.name}",
             type=count,
             metavar="N",
-            help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
+            default=limits and getattr(limits, field.name),
+            help=f"{_LIMITS.get(field.name, field.name)}; default: {getattr(limits or Limits(), field.name):,}",
         )

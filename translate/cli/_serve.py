@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from argparse import Namespace
+from dataclasses import fields
 
 from ._commands import limits_of
 from ._formats import readable, writable
@@ -29,12 +30,13 @@ def serve(args: Namespace) -> Status:
             max_concurrent=args.max_concurrent,
             max_body=args.max_body,
             max_head=args.max_head,
+            max_memory=args.max_memory,
             body_timeout=args.body or None,
             connect_timeout=args.connect or None,
             ping=args.ping or None,
             hosts=args.allow_host,
             playground=args.playground,
-            timeouts=Timeouts(args.first or None, args.idle or None, args.total or None, args.write or None),
+            timeouts=Timeouts(**{each.name: getattr(args, each.name) or None for each in fields(Timeouts)}),
             options=StreamOptions(loss=args.loss, strict=args.strict, model=args.model, limits=limits_of(args)),
         )
     except ValueError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from translate import Limits
+
 from ._values import count, seconds
 
 SERVE = """\
@@ -17,10 +19,13 @@ example:
   translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
 
 """
+LIMITS = Limits(unit=16 * 1024 * 1024, part=16 * 1024 * 1024, carry=16 * 1024 * 1024)
+"""Those of each stream: there are many."""
 _WAITS = (
     ("ping", 15.0, "silence after which a keep-alive is sent"),
     ("first", 600.0, "from the request to the first unit"),
-    ("idle", 300.0, "until the upstream says more"),
+    ("between", 600.0, "from one unit to the next, whatever else the upstream says"),
+    ("idle", 300.0, "until the upstream says more, if only a comment"),
     ("total", 0.0, "from the request to the end"),
     ("write", 60.0, "until the client has taken a piece of the answer"),
     ("connect", 10.0, "until the upstream takes a connection"),
@@ -31,6 +36,7 @@ _LIMITS = (
     ("concurrent", 1000, "requests at once"),
     ("body", 32 * 1024 * 1024, "bytes of a request's body"),
     ("head", 32 * 1024, "bytes of a request's header fields"),
+    ("memory", 128 * 1024 * 1024, "bytes that all requests hold: bodies, and units that are not whole"),
 )
 
 

@@ -15,6 +15,7 @@ import httpx2
 
 from ...errors import StreamStopped, StreamTimeout, TranslateError
 from ..asgi import PING, Answer, Fields, Receive, Scope, Send, StreamResponse
+from ..budget import Budget, OverBudget, Share
 from ..encodings import undoes
 from ..media import names
 from ..observe import Observer
@@ -52,6 +53,7 @@ class Settings:
     ``src, dst``  the format that the upstream streams, and the one that clients read
     ``max_concurrent``  requests at once; more are refused with 503
     ``max_body``, ``max_head``  of a request; larger ones are refused with 413 and 431
+    ``max_memory``  that all requests together hold: their bodies, and units that are not whole (503)
     ``body_timeout``  until a request has arrived whole (408), ``connect_timeout`` until the upstream has answered a
                   connection (504)
     ``hosts``     names and addresses that requests may be for, beside those of this machine; a page of another site
@@ -66,12 +68,13 @@ class Settings:
     max_concurrent: int = 1000
     max_body: int = 32 * 1024 * 1024
     max_head: int = 32 * 1024
+    max_memory: int = 128 * 1024 * 1024
     body_timeout: float | None = 60.0
     connect_timeout: float | None = 10.0
     hosts: Collection[str] | None = None
     playground: bool = False
     ping: float | None = PING
-    timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60))
+    timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60, between=600))
     options: StreamOptions = field(default_factory=StreamOptions)
 
     def __post_init__(self) -> None:
@@ -105,6 +108,7 @@ class Sidecar:
         )
         self._base = base_of(settings.upstream)
         self._hosts = None if settings.hosts is None else hosts_of(settings.hosts)
+        self._budget = Budget(settings.max_memory)
         self._active = 0
         self._arriving: set[anyio.CancelScope] = set()
         self._running: set[_Forwarded] = set()
@@ -159,13 +163,15 @@ class Sidecar:
         began = time.monotonic()
         request_id = request_id_of(scope["headers"], uuid.uuid4().hex)
         status, outcome = 0, "cancelled"
+        share, stream = self._budget.share(), self._budget.share()
         self._active += 1
         try:
             target = self._admitted(scope)
             if self.settings.playground and is_playground(scope):
-                status, outcome = await playground(scope, partial(self._body, receive), send), "answered"
+                status, outcome = await playground(scope, partial(self._body, receive, share), send), "answered"
                 return
-            response = await self._forward(scope, receive, target, request_id)
+            response = await self._forward(scope, await self._body(receive, share), target, request_id)
+            response.share = stream
             self._running.add(response)
             try:
                 await response.respond(scope, receive, send)
@@ -179,11 +185,13 @@ class Sidecar:
                     outcome = str(response.pump.stats.outcome)
         except _Left:
             outcome = "disconnected"
-        except Refused as refused:
+        except (Refused, OverBudget) as refused:
             answer, outcome = Answer(send, 0, []), "refused"
             await answer.refuse(refused, self.settings.dst, ((b"x-request-id", request_id),))
             status = answer.status
         finally:
+            share.free()
+            stream.free()
             self._active -= 1
             took = time.monotonic() - began
             method = scope["method"] if scope["method"] in METHODS else "-"
@@ -225,10 +233,9 @@ class Sidecar:
             raise Refused(503, "too many requests at once", _RETRY)
         return target
 
-    async def _forward(self, scope: Scope, receive: Receive, target: str, request_id: bytes) -> _Forwarded:
-        """The answer to a request. Raises :class:`Refused`, and :class:`_Left`."""
+    async def _forward(self, scope: Scope, body: bytes, target: str, request_id: bytes) -> _Forwarded:
+        """The answer to a request."""
         settings = self.settings
-        body = await self._body(receive)
         wait = settings.connect_timeout
         request = httpx2.Request(
             scope["method"],
@@ -264,7 +271,8 @@ class Sidecar:
         response.eager = scope["method"] != "HEAD" and names(scope["headers"], settings.dst)
         return response
 
-    async def _body(self, receive: Receive) -> bytes:
+    async def _body(self, receive: Receive, share: Share) -> bytes:
+        """The body of a request. Raises :class:`Refused`, :class:`OverBudget` and :class:`_Left`."""
         pieces: list[bytes] = []
         size, more = 0, True
         with anyio.move_on_after(self.settings.body_timeout) as scope:
@@ -278,6 +286,7 @@ class Sidecar:
                     size += len(pieces[-1])
                     if size > self.settings.max_body:
                         raise Refused(413, "the body is too large")
+                    share.hold(size)
                     more = message.get("more_body", False)
             finally:
                 self._arriving.discard(scope)
