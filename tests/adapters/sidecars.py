@@ -80,12 +80,10 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its number."""
         return self._process.pid
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended yet."""
         return self._process.poll() is None
 
     @property
@@ -103,7 +101,6 @@ class Process:
 
     @property
     def port(self) -> int:
-        """The port of it."""
         return self.address[1]
 
     def signal(self, number: int = signal.SIGTERM) -> None:
@@ -254,7 +251,7 @@ class Wire:
 def request(
     target: str | bytes = "/x", *lines: bytes, method: str = "GET", body: bytes = b"", host: bytes = b"127.0.0.1"
 ) -> bytes:
-    """A request: its field lines as they are given, its length counted where it has a body."""
+    """A request: its field lines as given, its length counted where it has a body."""
     raw = target.encode() if isinstance(target, str) else target
     fields = [b"Host: " + host, *lines, *([b"Content-Length: %d" % len(body)] if body else [])]
     return b"\r\n".join([b"%b %b HTTP/1.1" % (method.encode(), raw), *fields, b"", body])

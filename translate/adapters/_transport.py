@@ -9,7 +9,8 @@ from typing import Any, Self, Unpack
 from ..carry.losses import ErrorPolicy
 from ..engine.streams import AsyncStream, Stream
 from ..engine.translator import Translator
-from .media import OF_BYTES, is_stream, media_type
+from .fields import OF_BYTES
+from .media import is_stream, media_type
 from .options import StreamOptions
 from .upstream import Upstream
 

@@ -6,13 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ..registry import resolve
 
-STREAM_HEADERS = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
-"""What keeps caches and proxies from holding a stream back. The second is heeded by nginx and others."""
-OF_BYTES = (
-    *(b"content-length", b"content-encoding", b"content-md5", b"content-digest", b"repr-digest", b"digest"),
-    *(b"etag", b"accept-ranges"),
-)
-"""Fields that describe the bytes of a body: untrue of a translated one."""
+STREAM_HEADERS = ((b"cache-control", b"no-cache, no-transform"), (b"x-accel-buffering", b"no"))
+"""What keeps caches and proxies from holding a stream back, or compressing it; nginx and others heed the second."""
 PARAMETER = "format"
 """The parameter of a media type that names a format, in ``Accept`` and in an answer that heeds it."""
 

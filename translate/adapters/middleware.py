@@ -9,13 +9,15 @@ import anyio
 import anyio.lowlevel
 
 from ..engine.translator import Translator
-from .asgi import PING, Answer, App, Fields, Message, Receive, Scope, Send, joined
+from .asgi import PING, Answer, App, Message, Receive, Scope, Send
 from .encodings import Inflater, undoes
-from .media import OF_BYTES, PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
+from .fields import OF_BYTES, Fields, joined
+from .media import PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
 from .observe import Observer
 from .options import StreamOptions, Timeouts
 from .output import LEFT, SinkError
 from .pump import Pump
+from .running import Running
 
 _GONE = "the client has left"
 _VARY = (b"vary", b"accept")
@@ -33,7 +35,7 @@ class TranslateMiddleware:
     ``paths``     the paths whose answers are looked at: a collection of them, or a function of a path, such as
                   ``re.compile("/v1/.*").fullmatch``; default: all
 
-    ``ping``, ``timeouts``, ``observer`` and the options of conversion are those of
+    ``ping``, ``timeouts``, ``observer``, ``running`` and the options of conversion are those of
     :class:`translate.adapters.StreamResponse`. An answer is a stream where its status is 200 and its media type that
     of ``src``; gzip and deflate are undone, and a stream in another encoding passes as it is. A stream that fails
     before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
@@ -52,6 +54,7 @@ class TranslateMiddleware:
         ping: float | None = PING,
         timeouts: Timeouts | None = None,
         observer: Observer | None = None,
+        running: Running | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self._app = app
@@ -63,7 +66,7 @@ class TranslateMiddleware:
             Translator(src, format, **options)
         self._looks_at = paths if callable(paths) else paths.__contains__ if paths is not None else lambda path: True
         self._options = options
-        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
+        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts, "running": running}
         self._observers = [observer] if observer is not None else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -23,6 +23,7 @@ from .budget import OverBudget, Share
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
+from .running import Running
 from .upstream import Response, Source, Upstream, opened, size
 
 HOLD = 0.1
@@ -37,7 +38,8 @@ class Pump:
 
     ``sink`` takes the output. ``refuse`` is called instead, with the failure, where a stream fails before any of its
     units; without it, and after the first output, the output ends in the target's failure unit. ``share`` is of the
-    memory that all streams may hold. ``eager``: keep-alives are sent even before the source is open.
+    memory that all streams may hold. ``running`` is told of it. ``eager``: keep-alives are sent even before the
+    source is open.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Pump:
         refuse: Callable[[Exception], Awaitable[None]] | None = None,
         encode: bool = True,
         share: Share | None = None,
+        running: Running | None = None,
         eager: bool = True,
         **options: Unpack[StreamOptions],
     ) -> None:
@@ -64,6 +67,7 @@ class Pump:
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
         self._share = share
+        self._running = running
         self._output = Output(sink, refuse, self.stats)
         self._alarms = Alarms(timeouts, ping)
         self._scope: anyio.CancelScope | None = None
@@ -109,7 +113,7 @@ class Pump:
         self,
         source: Source,
         gone: Callable[[], Awaitable[None]] | None = None,
-        head: Callable[[Upstream], None] | None = None,
+        head: Callable[[Upstream], Awaitable[None]] | None = None,
     ) -> Stats:
         """Run a stream from its source. ``head`` is shown the source once it is open, and may raise what it fails of;
         ``gone`` returns when the receiver has left.
@@ -129,13 +133,13 @@ class Pump:
 
         return await self.run(body, gone)
 
-    async def _all(self, source: Source, head: Callable[[Upstream], None] | None) -> Exception | None:
+    async def _all(self, source: Source, head: Callable[[Upstream], Awaitable[None]] | None) -> Exception | None:
         """Take all that the source gives; what it raised, if it did."""
         try:
             upstream = self._upstream = self._upstream or await opened(source)
             self._waits.open = True
             if head is not None:
-                head(upstream)
+                await head(upstream)
             chunks = aiter(upstream)
         except Exception as error:
             return error
@@ -209,6 +213,8 @@ class Pump:
         self._waits.begin()
         self._output.clock = loop_clock() if self._alarms else None
         self._told("on_start")
+        if self._running is not None:
+            self._running.add(self)
         if self._alarms and self._group is not None:
             self._group.start_soon(self._alarms.watch, self._since, self._ring)
 
@@ -217,6 +223,8 @@ class Pump:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
             self.stats.duration = anyio.current_time() - self._waits.start
             self._told.end()
+            if self._running is not None:
+                self._running.discard(self)
         self._waits.state = "done"
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from ...errors import StreamStopped, StreamTimeout, TranslateError
-from ..asgi import PING, Answer, Fields, Receive, Scope, Send, StreamResponse
+from ...errors import StreamTimeout, TranslateError
+from ..asgi import PING, Answer, Receive, Scope, Send, StreamResponse
 from ..budget import Budget, OverBudget, Share
 from ..encodings import undoes
-from ..media import names
+from ..fields import Fields
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
+from ..running import Running
 from ..upstream import Response, encoding_of
 from .descriptors import exhausted
 from .hosts import check_host, check_site, hosts_of
@@ -29,6 +30,7 @@ from .rules import (
     CLOSE,
     METHODS,
     Refused,
+    asks_for_stream,
     base_of,
     check_framing,
     located,
@@ -99,8 +101,7 @@ class Sidecar:
         exposition: Callable[[], tuple[bytes, str]] | None = None,
     ) -> None:
         self.settings = settings
-        self.draining = False
-        self._hurried = False
+        self._streams = Running()
         self._observer = observer
         self._exposition = exposition
         self._transport = httpx2.AsyncHTTPTransport(
@@ -111,7 +112,6 @@ class Sidecar:
         self._budget = Budget(settings.max_memory)
         self._active = 0
         self._arriving: set[anyio.CancelScope] = set()
-        self._running: set[_Forwarded] = set()
         # the arguments are looked at now, not with the first request
         self._response(_nowhere, b"")
 
@@ -126,22 +126,25 @@ class Sidecar:
 
     async def drain(self, grace: float) -> None:
         """Take no more requests, let those that run end within ``grace`` seconds, then end the others in a failure."""
-        self.draining = True
-        with anyio.move_on_after(grace):
-            while self._active and not self._hurried:
-                await anyio.sleep(0.05)
-        for scope in self._arriving:
-            scope.cancel()
-        for response in self._running:
-            if response.pump is not None:
-                response.pump.stop(StreamStopped("the service shuts down"))
-        with anyio.move_on_after(2):
-            while self._active:
-                await anyio.sleep(0.05)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._streams.drain, grace)
+            with anyio.move_on_after(grace):
+                while self._active and not self._streams.hurried:
+                    await anyio.sleep(0.05)
+            for scope in self._arriving:
+                scope.cancel()
+            with anyio.move_on_after(2):
+                while self._active:
+                    await anyio.sleep(0.05)
+
+    @property
+    def draining(self) -> bool:
+        """Whether no more requests are taken."""
+        return self._streams.draining
 
     def hurry(self) -> None:
         """Drain with no grace any more."""
-        self._hurried = True
+        self._streams.hurry()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
@@ -172,14 +175,12 @@ class Sidecar:
                 return
             response = await self._forward(scope, await self._body(receive, share), target, request_id)
             response.share = stream
-            self._running.add(response)
             try:
                 await response.respond(scope, receive, send)
             except _ORDINARY:
                 # to return without the end of the answer makes the server hang up, and its log is spared the traceback
                 pass
             finally:
-                self._running.discard(response)
                 status = response.status
                 if response.pump is not None:
                     outcome = str(response.pump.stats.outcome)
@@ -267,8 +268,7 @@ class Sidecar:
             return response
 
         response = self._response(open, request_id)
-        # what was not asked for as a stream may get another answer, of another status, and HEAD always may
-        response.eager = scope["method"] != "HEAD" and names(scope["headers"], settings.dst)
+        response.eager = asks_for_stream(scope, body, settings.dst)
         return response
 
     async def _body(self, receive: Receive, share: Share) -> bytes:
@@ -304,6 +304,7 @@ class Sidecar:
             ping=settings.ping,
             timeouts=settings.timeouts,
             observer=self._observer,
+            running=self._streams,
             **settings.options,
         )
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from ..asgi import Fields
+from ..fields import Fields
 from .rules import Refused
 
 _AUTHORITY = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z._-]+))(?::([0-9]{0,5}))?", re.IGNORECASE | re.ASCII)

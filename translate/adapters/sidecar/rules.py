@@ -11,22 +11,24 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
-from ...errors import TranslateError
-from ..asgi import Fields, Scope
+import orjson
 
-_HOP_BY_HOP = frozenset(
-    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding "
-    b"upgrade http2-settings expect".split()
-)
+from ...errors import TranslateError
+from ..asgi import Scope
+from ..fields import REPLACED, Fields, end_to_end
+from ..media import names
+
 _NOT_SENT = frozenset((b"host", b"content-length", b"accept-encoding"))
 _NOT_RETURNED = frozenset((b"date", b"server", b"x-request-id", b"alt-svc", b"refresh"))
 """The first three are our own; the others send clients elsewhere."""
-_REPLACED = frozenset((b"content-type", b"content-length", b"content-encoding", b"cache-control", b"x-accel-buffering"))
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _REQUEST_ID = re.compile(rb"[0-9A-Za-z._:/+=@-]{1,128}")
 _FRAMING = frozenset((b"content-length", b"transfer-encoding", b"host"))
 _PORTS = {"http": 80, "https": 443}
 _HASH = ord("#")
+_STREAM_PATHS = ("/v1/stream", ":streamGenerateContent")
+"""How paths end that are asked for streams alone: of MMSP, and of Gemini."""
+_STREAM_TRUE = re.compile(rb'"stream"\s*:\s*true')
 _LINE = 8 * 1024
 """Bytes of a target at most."""
 CLOSE = (b"connection", b"close")
@@ -104,8 +106,31 @@ def sent_fields(fields: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Fie
     A connection is for one request: on one that is used again, what a faulty upstream said too much (a body after
     HEAD is enough) would be the answer to someone else.
     """
-    kept = _end_to_end(fields, _NOT_SENT | {b"x-request-id"})
+    kept = end_to_end(fields, _NOT_SENT | {b"x-request-id"})
     return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id), CLOSE]
+
+
+def asks_for_stream(scope: Scope, body: bytes, format: str) -> bool:
+    """Whether a request asks for a stream: by the media type of ``format`` in ``Accept``, by ``"stream": true`` in its
+    body of JSON, or by a path that means nothing else. HEAD never does.
+
+    Clients of models name no media type. What was not asked for as a stream may get another answer, of another status.
+    """
+    if scope["method"] == "HEAD":
+        return False
+    return (
+        names(scope["headers"], format)
+        or scope["path"].endswith(_STREAM_PATHS)
+        or (_STREAM_TRUE.search(body) is not None and _says_stream(body))
+    )
+
+
+def _says_stream(body: bytes) -> bool:
+    try:
+        found = orjson.loads(body)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("stream") is True
 
 
 def request_id_of(fields: Iterable[tuple[bytes, bytes]], make: str) -> bytes:
@@ -116,7 +141,7 @@ def request_id_of(fields: Iterable[tuple[bytes, bytes]], make: str) -> bytes:
 
 def returned_fields(raw: Iterable[tuple[bytes, bytes]], *, translated: bool) -> Fields:
     """The fields of an answer that the client is sent; without those of the content where it is ``translated``."""
-    return _end_to_end(raw, _NOT_RETURNED | (_REPLACED if translated else frozenset()))
+    return end_to_end(raw, _NOT_RETURNED | (REPLACED if translated else frozenset()))
 
 
 def located(raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str) -> Fields:
@@ -154,18 +179,3 @@ def _below(given: bytes, url: str, base: str) -> bytes:
 
 def _origin(url: SplitResult) -> tuple[str, str | None, int | None]:
     return url.scheme, url.hostname, url.port or _PORTS.get(url.scheme)
-
-
-def _end_to_end(fields: Iterable[tuple[bytes, bytes]], but: frozenset[bytes] | set[bytes]) -> Fields:
-    """Fields that are not of one connection, and not among ``but``, in either spelling: to servers that make variables
-    of fields, an underscore is a hyphen.
-    """
-    lowered = [(name.lower(), value) for name, value in fields]
-    connection = [value for name, value in lowered if name == b"connection"]
-    named = {_hyphened(token.strip()) for value in connection for token in value.split(b",")}
-    dropped = _HOP_BY_HOP | named | but
-    return [(name, value) for name, value in lowered if _hyphened(name) not in dropped]
-
-
-def _hyphened(name: bytes) -> bytes:
-    return name.lower().replace(b"_", b"-")
