@@ -42,6 +42,7 @@ class TranslateTransport(_transport.Transport, httpx.AsyncBaseTransport, httpx.B
         dst: str,
         *,
         errors: ErrorPolicy = "encode",
+        timeouts: ErrorPolicy = "raise",
         **options: Unpack[StreamOptions],
     ) -> None:
-        super().__init__(transport, src, dst, errors=errors, **options)
+        super().__init__(transport, src, dst, errors=errors, timeouts=timeouts, **options)

@@ -29,6 +29,10 @@ _HASH = ord("#")
 _STREAM_PATHS = ("/v1/stream", ":streamGenerateContent")
 """How paths end that are asked for streams alone: of MMSP, and of Gemini."""
 _STREAM_TRUE = re.compile(rb'"stream"\s*:\s*true')
+_LAYERS = 8
+_PERCENT_U = re.compile(rb"%u00([0-9a-fA-F]{2})")
+_OVERLONG = re.compile(rb"(?:[\xc0\xc1]|\xe0[\x80\x81]|\xf0\x80[\x80\x81])[\x80-\xbf]")
+"""ASCII in more bytes than it takes: readers that do not mind take it for the character."""
 _LINE = 8 * 1024
 """Bytes of a target at most."""
 CLOSE = (b"connection", b"close")
@@ -74,12 +78,25 @@ def target_of(scope: Scope, *, max_head: int) -> bytes:
 
 
 def _climbs(path: bytes) -> bool:
-    """Whether a path has a segment that some server would take for the one above, however it is spelled."""
-    for _ in range(3):
-        if any(segment.partition(b";")[0] in (b".", b"..") for segment in re.split(rb"[/\\]", path)):
+    """Whether a path has a segment that some server would take for the one above, or is encoded so often that it hides
+    what it has.
+
+    Looked through are percent-encoding, of up to 8 layers, ``%u002e``, overlong UTF-8, backslashes, parameters after
+    ``;``, and what some servers cut a segment at: a NUL, and white space at its end.
+    """
+    for _ in range(_LAYERS):
+        if any(re.split(rb"[;\0]", segment)[0].rstrip() in (b".", b"..") for segment in re.split(rb"[/\\]", path)):
             return True
-        path = unquote_to_bytes(path)
-    return False
+        shorter = _OVERLONG.sub(_shortest, _PERCENT_U.sub(rb"%\1", unquote_to_bytes(path)))
+        if shorter == path:
+            return False
+        path = shorter
+    return True
+
+
+def _shortest(found: re.Match[bytes]) -> bytes:
+    *_, lead, last = found[0]
+    return bytes([(lead & 1) << 6 | last & 0x3F])
 
 
 def check_framing(fields: Fields, max_body: int) -> None:
