@@ -10,7 +10,7 @@ from ..carry.losses import ErrorPolicy
 from ..engine.streams import AsyncStream, Stream
 from ..engine.translator import Translator
 from .fields import OF_BYTES
-from .media import is_stream, media_type
+from .media import IsStream, Recognition, media_type
 from .options import StreamOptions
 from .upstream import Upstream
 
@@ -112,11 +112,13 @@ class Transport:
         *,
         errors: ErrorPolicy = "encode",
         timeouts: ErrorPolicy = "raise",
+        streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self._transport = transport
         self._formats = src, dst
         self._type = media_type(dst)
+        self._recognition = Recognition(src, streams)
         self._errors: ErrorPolicy = errors
         self._keeps: type[Exception] | tuple[()] = self.library.TimeoutException if timeouts == "raise" else ()
         self._options = options
@@ -174,7 +176,7 @@ class Transport:
     def _is_stream(self, request: Any, response: Any) -> bool:
         if request.method == "HEAD":
             return False
-        return is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
+        return self._recognition(response.status_code, response.headers.get("content-type"))
 
     def _translator(self) -> Translator:
         return Translator(*self._formats, errors=self._errors, **self._options)

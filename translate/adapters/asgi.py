@@ -17,7 +17,7 @@ from ..jsontext import dumps
 from ..registry import resolve
 from .budget import Share
 from .fields import OF_STREAM, Fields, joined, of_answer
-from .media import STREAM_HEADERS, is_stream, media_type
+from .media import STREAM_HEADERS, IsStream, Recognition, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
 from .output import LEFT
@@ -107,13 +107,14 @@ class StreamResponse:
     ``ping``      seconds of silence after which a keep-alive comment is sent; ``None``: never
     ``timeouts``  see :class:`translate.adapters.Timeouts`
     ``observer``  is told what happens
+    ``streams``   says which responses are streams, by status and ``Content-Type``; default: 200, and a type of ``src``
     ``running``   knows of the stream while it runs: see :class:`translate.adapters.Running`
 
     Input is read only while the server takes output. When the client leaves, the source is cancelled and closed at
     once; it is closed in every other case, too. A source that fails before its first unit gives an HTTP status, the
     one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later,
-    if only after a keep-alive, ends in that unit. A response that is no stream (its status is not 200, or its type
-    not that of ``src``) is passed on as it is; after a keep-alive the failure unit says what it says. Of the
+    if only after a keep-alive, ends in that unit. A response that is no stream is passed on as it is, with a
+    warning where it seems to be one; after a keep-alive the failure unit says what it says. Of the
     upstream's fields all are passed on but those of its connection and its origin, cookies among them, and of its
     content where that was translated. To ``HEAD`` the answer is a head alone: a source that is open is
     closed, none is opened.
@@ -131,6 +132,7 @@ class StreamResponse:
         timeouts: Timeouts | None = None,
         observer: Observer | None = None,
         running: Running | None = None,
+        streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self._source = source
@@ -138,6 +140,7 @@ class StreamResponse:
         pairs = cast(Iterable[tuple[str, str]], headers.items() if isinstance(headers, Mapping) else headers)
         self.added: Fields = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in pairs]
         self._type = media_type(dst).encode()
+        self._recognition = Recognition(src, streams)
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts, "running": running}
         self._observers = [observer] if observer is not None else []
@@ -220,7 +223,7 @@ class StreamResponse:
         return stream
 
     def _fits(self, response: Response) -> bool:
-        return is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
+        return self._recognition(response.status_code, response.headers.get("content-type"), expected=self.eager)
 
     async def _head(self, send: Send) -> None:
         """Answer with the head alone."""

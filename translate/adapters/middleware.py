@@ -12,7 +12,7 @@ from ..engine.translator import Translator
 from .asgi import PING, Answer, App, Message, Receive, Scope, Send
 from .encodings import Inflater, undoes
 from .fields import OF_BYTES, Fields, joined
-from .media import PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
+from .media import PARAMETER, STREAM_HEADERS, IsStream, Recognition, chosen, media_type
 from .observe import Observer
 from .options import StreamOptions, Timeouts
 from .output import LEFT, SinkError
@@ -35,10 +35,9 @@ class TranslateMiddleware:
     ``paths``     the paths whose answers are looked at: a collection of them, or a function of a path, such as
                   ``re.compile("/v1/.*").fullmatch``; default: all
 
-    ``ping``, ``timeouts``, ``observer``, ``running`` and the options of conversion are those of
-    :class:`translate.adapters.StreamResponse`. An answer is a stream where its status is 200 and its media type that
-    of ``src``; gzip and deflate are undone, and a stream in another encoding passes as it is. A stream that fails
-    before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
+    ``ping``, ``timeouts``, ``observer``, ``running``, ``streams`` and the options of conversion are those of
+    :class:`translate.adapters.StreamResponse`. gzip and deflate are undone, and a stream in another encoding passes as
+    it is. A stream that fails before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
     raised, the exception then goes on to the server. The application is held while the server takes no output, and
     cancelled when its stream has failed or timed out, or the client has left and it does not look. Fields of its head
     that speak of its bytes are left out, such as ``ETag``, and so are trailers.
@@ -55,10 +54,12 @@ class TranslateMiddleware:
         timeouts: Timeouts | None = None,
         observer: Observer | None = None,
         running: Running | None = None,
+        streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self._app = app
         self._src = src
+        self._recognition = Recognition(src, streams)
         self._dst = dst if isinstance(dst, str) else tuple(dst)
         for format in (dst,) if isinstance(dst, str) else dst:
             media_type(format)
@@ -75,7 +76,7 @@ class TranslateMiddleware:
             await self._app(scope, receive, send)
             return
         dst = self._target(scope)
-        answer = _Untouched(send, self._src) if dst is None else self._answer(send, dst)
+        answer = _Untouched(send, self._recognition) if dst is None else self._answer(send, dst)
         await answer.run(self._app, scope, receive)
 
     def _answer(self, send: Send, dst: str) -> _Translated:
@@ -90,7 +91,7 @@ class TranslateMiddleware:
                 **self._options,
             )
 
-        return _Translated(send, self._src, dst, pump, negotiated=not isinstance(self._dst, str))
+        return _Translated(send, self._recognition, dst, pump, negotiated=not isinstance(self._dst, str))
 
     def _target(self, scope: Scope) -> str | None:
         if isinstance(self._dst, str):
@@ -99,9 +100,9 @@ class TranslateMiddleware:
         return chosen(accept.decode("latin-1"), self._dst, self._src)
 
 
-def _encoding(src: str, message: Message) -> str | None:
+def _encoding(recognition: Recognition, message: Message) -> str | None:
     """The content encoding of an answer that can be translated; ``None`` for all others."""
-    if not is_stream(src, message["status"], _value(message, b"content-type")):
+    if not recognition(message["status"], _value(message, b"content-type")):
         return None
     encoding = _value(message, b"content-encoding").lower() or "identity"
     return encoding if encoding == "identity" or undoes(encoding) else None
@@ -115,16 +116,16 @@ def _value(message: Message, field: bytes) -> str:
 class _Untouched:
     """An answer that no one wants translated. Of a stream, its head says that someone might."""
 
-    def __init__(self, send: Send, src: str) -> None:
+    def __init__(self, send: Send, recognition: Recognition) -> None:
         self._send = send
-        self._src = src
+        self._recognition = recognition
 
     async def run(self, app: App, scope: Scope, receive: Receive) -> None:
         """Run the application."""
         await app(scope, receive, self._take)
 
     async def _take(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _encoding(self._src, message) is not None:
+        if message["type"] == "http.response.start" and _encoding(self._recognition, message) is not None:
             message = {**message, "headers": [*message.get("headers", ()), _VARY]}
         await self._send(message)
 
@@ -190,10 +191,10 @@ class _Translated:
     """An answer that is translated if it turns out to be a stream."""
 
     def __init__(
-        self, send: Send, src: str, dst: str, pump: Callable[[Answer], Pump], *, negotiated: bool
+        self, send: Send, recognition: Recognition, dst: str, pump: Callable[[Answer], Pump], *, negotiated: bool
     ) -> None:
         self._send = send
-        self._src = src
+        self._recognition = recognition
         self._dst = dst
         self._negotiated = negotiated
         self._answer = Answer(send, 200, [])
@@ -310,7 +311,7 @@ class _Translated:
 
     def _begin(self, message: Message) -> Message:
         """Look at the head: hold it back where it is that of a stream, else pass it on."""
-        encoding = _encoding(self._src, message)
+        encoding = _encoding(self._recognition, message)
         if encoding is None:
             return message
         fields: Fields = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", ())]

@@ -36,6 +36,7 @@ def serve(args: Namespace) -> Status:
             ping=args.ping or None,
             hosts=args.allow_host,
             playground=args.playground,
+            stream_types=args.stream_type or (),
             timeouts=Timeouts(**{each.name: getattr(args, each.name) or None for each in fields(Timeouts)}),
             options=StreamOptions(loss=args.loss, strict=args.strict, model=args.model, limits=limits_of(args)),
         )

@@ -63,6 +63,13 @@ def add_serve(parser: ArgumentParser) -> None:
         "loopback address this machine's alone, else any",
     )
     parser.add_argument(
+        "--stream-type",
+        metavar="TYPE",
+        action="append",
+        help="a media type of streams, with any status of success; may be given again. Default: those of the format, "
+        "with status 200",
+    )
+    parser.add_argument(
         "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
     )
     waits = parser.add_argument_group("seconds; 0: for ever, or never")

@@ -18,6 +18,7 @@ from ..asgi import PING, Answer, Receive, Scope, Send, StreamResponse
 from ..budget import Budget, OverBudget, Share
 from ..encodings import undoes
 from ..fields import Fields
+from ..media import of_types
 from ..observe import Observer
 from ..options import StreamOptions, Timeouts
 from ..running import Running
@@ -61,6 +62,7 @@ class Settings:
     ``hosts``     names and addresses that requests may be for, beside those of this machine; a page of another site
                   can then post only what a browser asks about before (403). ``None``: any, by anyone
     ``playground``  whether ``/playground`` is the page of :mod:`translate.inspect.playground`
+    ``stream_types``  the media types of streams, whatever the status of success; without, those of ``src``, with 200
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
     """
 
@@ -75,6 +77,7 @@ class Settings:
     connect_timeout: float | None = 10.0
     hosts: Collection[str] | None = None
     playground: bool = False
+    stream_types: Collection[str] = ()
     ping: float | None = PING
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60, between=600))
     options: StreamOptions = field(default_factory=StreamOptions)
@@ -305,6 +308,7 @@ class Sidecar:
             timeouts=settings.timeouts,
             observer=self._observer,
             running=self._streams,
+            streams=of_types(settings.stream_types) if settings.stream_types else None,
             **settings.options,
         )
 
