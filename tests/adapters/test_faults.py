@@ -62,6 +62,7 @@ class Service:
             max_body=1000,
             body_timeout=0.3,
             connect_timeout=0.3,
+            keep_upstream=0,
             timeouts=Timeouts(first=0.6, idle=0.3, write=0.3),
             options={"limits": Limits(unit=8192, part=200_000)},
         )

@@ -37,10 +37,10 @@ class TranslateMiddleware:
 
     ``ping``, ``timeouts``, ``observer``, ``running``, ``streams`` and the options of conversion are those of
     :class:`translate.adapters.StreamResponse`. gzip and deflate are undone, and a stream in another encoding passes as
-    it is. A stream that fails before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
-    raised, the exception then goes on to the server. The application is held while the server takes no output, and
-    cancelled when its stream has failed or timed out, or the client has left and it does not look. Fields of its head
-    that speak of its bytes are left out, such as ``ETag``, and so are trailers.
+    it is. A stream that fails before its first unit becomes an HTTP status, a later failure the failure unit of the
+    target; where ``app`` itself raised, the exception then goes on to the server. The application is held while the
+    server takes no output, and cancelled when its stream has failed or timed out, or the client has left and it does
+    not look. Fields of its head that speak of its bytes are left out, such as ``ETag``, and so are trailers.
     """
 
     def __init__(

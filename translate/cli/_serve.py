@@ -35,6 +35,8 @@ def serve(args: Namespace) -> Status:
             connect_timeout=args.connect or None,
             ping=args.ping or None,
             hosts=args.allow_host,
+            keep_client=args.keep_client,
+            keep_upstream=args.keep_upstream,
             playground=args.playground,
             stream_types=args.stream_type or (),
             timeouts=Timeouts(**{each.name: getattr(args, each.name) or None for each in fields(Timeouts)}),

@@ -30,6 +30,8 @@ _WAITS = (
     ("write", 60.0, "until the client has taken a piece of the answer"),
     ("connect", 10.0, "until the upstream takes a connection"),
     ("body", 60.0, "until a request has arrived whole"),
+    ("keep-client", 75.0, "for which a client's connection is kept for its next request"),
+    ("keep-upstream", 1.0, "for which a connection to the upstream is kept, where the last answer ended clean"),
     ("grace", 30.0, "for running streams to end, after a signal"),
 )
 _LIMITS = (

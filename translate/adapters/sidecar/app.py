@@ -26,6 +26,7 @@ from ..upstream import Response, encoding_of
 from .descriptors import exhausted
 from .hosts import check_host, check_site, hosts_of
 from .playground import is_playground, playground
+from .pool import Pool
 from .rehearsal import rehearse
 from .rules import (
     CLOSE,
@@ -61,6 +62,8 @@ class Settings:
                   connection (504)
     ``hosts``     names and addresses that requests may be for, beside those of this machine; a page of another site
                   can then post only what a browser asks about before (403). ``None``: any, by anyone
+    ``keep_client``, ``keep_upstream``  for how long a connection is kept for the next request; to the upstream, only
+                  where its last answer ended clean; 0: not at all
     ``playground``  whether ``/playground`` is the page of :mod:`translate.inspect.playground`
     ``stream_types``  the media types of streams, whatever the status of success; without, those of ``src``, with 200
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
@@ -76,6 +79,8 @@ class Settings:
     body_timeout: float | None = 60.0
     connect_timeout: float | None = 10.0
     hosts: Collection[str] | None = None
+    keep_client: float = 75.0
+    keep_upstream: float = 1.0
     playground: bool = False
     stream_types: Collection[str] = ()
     ping: float | None = PING
@@ -107,9 +112,7 @@ class Sidecar:
         self._streams = Running()
         self._observer = observer
         self._exposition = exposition
-        self._transport = httpx2.AsyncHTTPTransport(
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0), trust_env=False
-        )
+        self._transport = Pool(settings.max_concurrent, settings.keep_upstream)
         self._base = base_of(settings.upstream)
         self._hosts = None if settings.hosts is None else hosts_of(settings.hosts)
         self._budget = Budget(settings.max_memory)

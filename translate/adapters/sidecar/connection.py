@@ -59,14 +59,15 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """It has an answer."""
         super().on_response_complete()
-        self._watch()
+        # the time between two requests is the server's own
+        self._watch(timed=self.conn.their_state is not h11.IDLE)
 
-    def _watch(self) -> None:
+    def _watch(self, *, timed: bool = True) -> None:
         if not self._waits or self.transport.is_closing():
             self._rest()
             return
         self.silent.setdefault(self, self.loop.time())
-        if self._alarm is None and self.head_timeout is not None:
+        if timed and self._alarm is None and self.head_timeout is not None:
             self._alarm = self.loop.call_later(self.head_timeout, self._late)
 
     @property

@@ -118,13 +118,9 @@ def check_framing(fields: Fields, max_body: int) -> None:
 
 
 def sent_fields(fields: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Fields:
-    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait.
-
-    A connection is for one request: on one that is used again, what a faulty upstream said too much (a body after
-    HEAD is enough) would be the answer to someone else.
-    """
+    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait."""
     kept = end_to_end(fields, _NOT_SENT | {b"x-request-id"})
-    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id), CLOSE]
+    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id)]
 
 
 def asks_for_stream(scope: Scope, body: bytes, format: str) -> bool:

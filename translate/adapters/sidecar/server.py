@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import socket
 import time
 from collections.abc import Callable
@@ -129,6 +130,7 @@ def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
         log_config=None,
         log_level="warning",
         proxy_headers=False,
+        timeout_keep_alive=math.ceil(settings.keep_client),
         timeout_graceful_shutdown=2,
     )
 
