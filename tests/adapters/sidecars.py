@@ -22,7 +22,7 @@ from tests.peers.serving import HOST, PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "codecs")))}
 COMMAND = (sys.executable, "-m", "translate", "serve")
-_LISTENING = re.compile(r"INFO translate\.sidecar: listening on http://(\S+):(\d+)$")
+_LISTENING = re.compile(r"(?:INFO translate\.sidecar: |\")listening on http://(\S+):(\d+)\"?}?$")
 
 _HUNG_UP = "ERROR uvicorn.error: ASGI callable returned without completing response."
 """What the server says where the sidecar has it hang up, amid an answer that cannot say more."""

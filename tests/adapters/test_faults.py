@@ -187,7 +187,7 @@ def _check_log(row: Fault, caplog: pytest.LogCaptureFixture) -> None:
     assert len(lines) == (row.outcome is not None or row.refused)
     if lines:
         outcome = row.outcome or ("disconnected" if row.ends == "gone" else "refused")
-        assert f" POST: {row.status or 0}, {outcome}, " in lines[0].getMessage()
+        assert f" POST: {row.status or 0}, {outcome}" in lines[0].getMessage()
     others = [each for each in caplog.records if each.name not in OURS and each.levelno >= logging.WARNING]
     for record, (logger, level, message) in zip(others, row.logged, strict=True):
         assert (record.name, record.levelname, record.getMessage()[: len(message)]) == (logger, level, message)

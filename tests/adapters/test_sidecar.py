@@ -106,15 +106,15 @@ def test_a_request_arrives_as_it_was_sent(method: str, up: Recorder, port: int) 
 def test_the_id_of_a_request_is_passed_on_or_made(given: bytes, kept: bool, up: Recorder, port: int) -> None:
     got = ask(port, request("/x", b"X-Request-ID: " + given))
     (seen,) = up.asked[0].all("x-request-id")
-    assert got["x-request-id"] == seen
+    assert got["x-translate-request-id"] == seen
     assert seen == given if kept else re.fullmatch(rb"[0-9a-f]{32}", seen)
 
 
 def test_a_refusal_has_the_id_too(up: Recorder, port: int) -> None:
     got = ask(port, request("/../x", b"X-Request-Id: mine"))
-    assert (got.status, got["x-request-id"], got["content-type"]) == (400, b"mine", b"application/json")
+    assert (got.status, got["x-translate-request-id"], got["content-type"]) == (400, b"mine", b"application/json")
     assert json.loads(got.body) == {"success": False, "code": 400, "message": json.loads(got.body)["message"]}
-    assert re.fullmatch(rb"[0-9a-f]{32}", ask(port, request("/../x"))["x-request-id"] or b"")
+    assert re.fullmatch(rb"[0-9a-f]{32}", ask(port, request("/../x"))["x-translate-request-id"] or b"")
 
 
 def test_trace_context_is_passed_on(up: Recorder, port: int) -> None:
@@ -138,7 +138,7 @@ def test_a_stream_is_translated(up: Recorder, port: int) -> None:
         b"content-type": b"text/event-stream; charset=utf-8",
         b"cache-control": b"no-cache, no-transform",
         b"x-accel-buffering": b"no",
-        b"x-request-id": b"me",
+        b"x-translate-request-id": b"me",
         b"transfer-encoding": b"chunked",
     }
 

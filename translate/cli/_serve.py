@@ -11,6 +11,8 @@ from ._commands import limits_of
 from ._formats import readable, writable
 from ._status import InputError, Status, UsageError
 
+_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
 
 def serve(args: Namespace) -> Status:
     """Serve until a signal ends it."""
@@ -20,6 +22,7 @@ def serve(args: Namespace) -> Status:
         from translate.adapters import StreamOptions, Timeouts
         from translate.adapters.sidecar import Settings
         from translate.adapters.sidecar import serve as run
+        from translate.adapters.sidecar.logs import JsonLines
     except ImportError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'translate-streams[serve]'") from None
     try:
@@ -44,7 +47,9 @@ def serve(args: Namespace) -> Status:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if args.log_format == "json" else logging.Formatter(_LINE))
+    logging.basicConfig(handlers=[handler], level=args.log_level.upper())
     try:
         run(settings, host=args.host, port=args.port, grace=args.grace)
     except (OSError, OverflowError) as error:

@@ -72,6 +72,15 @@ def add_serve(parser: ArgumentParser) -> None:
         "with status 200",
     )
     parser.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="lines of the log: text, the default, or JSON"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="info",
+        help="what is logged; requests are at info, the default, streams that are well at debug",
+    )
+    parser.add_argument(
         "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
     )
     waits = parser.add_argument_group("seconds; 0: for ever, or never")

@@ -19,12 +19,13 @@ from ..budget import Budget, OverBudget, Share
 from ..encodings import undoes
 from ..fields import Fields
 from ..media import of_types
-from ..observe import Observer
+from ..observe import Observer, Request, Told
 from ..options import StreamOptions, Timeouts
 from ..running import Running
 from ..upstream import Response, encoding_of
 from .descriptors import exhausted
 from .hosts import check_host, check_site, hosts_of
+from .logs import cause_of, log_request
 from .playground import is_playground, playground
 from .pool import Pool
 from .rehearsal import rehearse
@@ -172,6 +173,8 @@ class Sidecar:
         began = time.monotonic()
         request_id = request_id_of(scope["headers"], uuid.uuid4().hex)
         status, outcome = 0, "cancelled"
+        cause: BaseException | None = None
+        response: _Forwarded | None = None
         share, stream = self._budget.share(), self._budget.share()
         self._active += 1
         try:
@@ -189,20 +192,36 @@ class Sidecar:
             finally:
                 status = response.status
                 if response.pump is not None:
-                    outcome = str(response.pump.stats.outcome)
+                    outcome, cause = str(response.pump.stats.outcome), response.pump.stats.failure
         except _Left:
             outcome = "disconnected"
         except (Refused, OverBudget) as refused:
-            answer, outcome = Answer(send, 0, []), "refused"
-            await answer.refuse(refused, self.settings.dst, ((b"x-request-id", request_id),))
+            answer, outcome, cause = Answer(send, 0, []), "refused", refused
+            await answer.refuse(refused, self.settings.dst, (_id_field(request_id),))
             status = answer.status
         finally:
             share.free()
             stream.free()
             self._active -= 1
-            took = time.monotonic() - began
-            method = scope["method"] if scope["method"] in METHODS else "-"
-            _log.info("%s %s: %d, %s, %.3f s", request_id.decode(), method, status, outcome, took)
+            self._tell(
+                Request(
+                    *(self.settings.src, self.settings.dst, request_id.decode()),
+                    method=scope["method"] if scope["method"] in METHODS else "-",
+                    status=status,
+                    outcome=outcome,
+                    cause=cause_of(cause),
+                    seconds=time.monotonic() - began,
+                    upstream=response.upstream if response is not None else None,
+                    stats=response.pump.stats if response is not None and response.pump is not None else None,
+                )
+            )
+            # it holds the frames that hold it
+            cause = None
+
+    def _tell(self, request: Request) -> None:
+        log_request(request)
+        if self._observer is not None:
+            Told(request, [self._observer])("on_request")
 
     def _own(self, scope: Scope) -> tuple[int, bytes, str] | None:
         """Status, body and type of the sidecar's own pages."""
@@ -262,7 +281,11 @@ class Sidecar:
             except httpx2.ConnectTimeout:
                 raise StreamTimeout("connect", settings.connect_timeout or 0) from None
             except httpx2.ConnectError as error:
-                raise unavailable(error) or error from None
+                refused = unavailable(error)
+                if refused is None:
+                    raise
+                raise refused from error
+            answer.upstream = response.status_code
             try:
                 if not 200 <= response.status_code < 600:
                     raise Refused(502, "the upstream answers with a status that is not forwarded")
@@ -273,9 +296,9 @@ class Sidecar:
             response.headers = httpx2.Headers(fields)
             return response
 
-        response = self._response(open, request_id)
-        response.eager = asks_for_stream(scope, body, settings.dst)
-        return response
+        answer = self._response(open, request_id)
+        answer.eager = asks_for_stream(scope, body, settings.dst)
+        return answer
 
     async def _body(self, receive: Receive, share: Share) -> bytes:
         """The body of a request. Raises :class:`Refused`, :class:`OverBudget` and :class:`_Left`."""
@@ -306,7 +329,7 @@ class Sidecar:
             open,
             settings.src,
             settings.dst,
-            headers={"x-request-id": request_id.decode()},
+            headers=[(name.decode(), value.decode()) for name, value in (_id_field(request_id),)],
             ping=settings.ping,
             timeouts=settings.timeouts,
             observer=self._observer,
@@ -332,8 +355,16 @@ def _drained() -> Refused:
     return Refused(503, "the service shuts down", _RETRY, CLOSE)
 
 
+def _id_field(request_id: bytes) -> tuple[bytes, bytes]:
+    """The field that says the id of a request. ``x-request-id`` is for the upstream to say."""
+    return b"x-translate-request-id", request_id
+
+
 class _Forwarded(StreamResponse):
     """An answer of the upstream, with its head."""
+
+    upstream: int | None = None
+    """The status of it."""
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:
         encoding = encoding_of(response)

@@ -19,7 +19,7 @@ from ..fields import REPLACED, Fields, end_to_end
 from ..media import names
 
 _NOT_SENT = frozenset((b"host", b"content-length", b"accept-encoding"))
-_NOT_RETURNED = frozenset((b"date", b"server", b"x-request-id", b"alt-svc", b"refresh"))
+_NOT_RETURNED = frozenset((b"date", b"server", b"x-translate-request-id", b"alt-svc", b"refresh"))
 """The first three are our own; the others send clients elsewhere."""
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _REQUEST_ID = re.compile(rb"[0-9A-Za-z._:/+=@-]{1,128}")
