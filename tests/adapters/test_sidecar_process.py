@@ -339,7 +339,7 @@ def attacks(port: int) -> None:
 
 
 def test_what_it_forwards_is_in_no_log() -> None:
-    with upstream(answers()) as up, sidecar(up.url, **FORMATS) as made:
+    with upstream(answers()) as up, sidecar(up.url, "--keep-client", "1", **FORMATS) as made:
         attacks(made.port)
         for name, said in BROKEN.items():
             up.says = lambda _, said=said: said  # type: ignore[misc]
