@@ -25,6 +25,7 @@ from translate.adapters import Stats, Timeouts, TranslateMiddleware
 from translate.adapters.asgi import Message, Receive, Scope, Send
 from translate.adapters.observe import Observer
 from translate.adapters.sidecar import Settings, Sidecar
+from translate.adapters.sidecar.descriptors import Room
 from translate.adapters.sidecar.server import Server, configured
 from translate.algebra.events import Append, Failure, Finish
 
@@ -71,7 +72,7 @@ class Service:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
         self.port = listener.getsockname()[1]
         sidecar = Sidecar(settings, self.kept)
-        self.server = Server(configured(sidecar, listener), sidecar, connections=100, grace=1)
+        self.server = Server(configured(sidecar, listener), sidecar, Room(1000, 100, 100), grace=1)
 
     @property
     def connections(self) -> int:

@@ -14,8 +14,9 @@ _PER_REQUEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """``connections`` of clients, and ``requests`` at once: each of them has a connection to the upstream, too."""
+    """Of so many ``files``: ``connections`` of clients, and ``requests`` at once, each with one to the upstream, too."""
 
+    files: int
     connections: int
     requests: int
 
@@ -28,7 +29,7 @@ class Room:
         """
         usable = max(files - RESERVE, 8)
         requests = min(requests, usable * 3 // 8)
-        return cls(min(usable - requests, _PER_REQUEST * requests + _SILENT), requests)
+        return cls(files, min(usable - requests, _PER_REQUEST * requests + _SILENT), requests)
 
 
 def raised() -> int:

@@ -33,13 +33,13 @@ _SAME = 1.0
 
 class Server(uvicorn.Server):
     """Stops in steps: a signal drains, and the listener goes on to say so; a second ends all streams in a failure, a
-    third the process. It has so many ``connections`` at most.
+    third the process. It has as many connections as there is ``room`` for.
     """
 
-    def __init__(self, config: uvicorn.Config, sidecar: Sidecar, connections: int, grace: float) -> None:
+    def __init__(self, config: uvicorn.Config, sidecar: Sidecar, room: Room, grace: float) -> None:
         super().__init__(config)
         self._sidecar = sidecar
-        self._connections = connections
+        self._room = room
         self._grace = grace
         self._loop: asyncio.AbstractEventLoop | None = None
         self._drain: asyncio.Task[None] | None = None
@@ -53,11 +53,13 @@ class Server(uvicorn.Server):
         await super().startup([])
         state, kind = self.server_state, cast(type[Connection], self.config.http_protocol_class)
         make = partial(kind, config=self.config, server_state=state, app_state=self.lifespan.state)
-        acceptor = Acceptor(self._connections, make, state.connections, kind.silent)
+        acceptor = Acceptor(self._room.connections, make, state.connections, kind.silent)
         for listener in sockets or ():
             self._accepting.append(asyncio.create_task(acceptor.run(listener)))
             host, port = listener.getsockname()[:2]
             _log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+        told, room = "%d files may be open: %d connections, %d requests at once", self._room
+        _log.info(told, room.files, room.connections, room.requests)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, then end."""
@@ -101,14 +103,11 @@ def serve(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080, grac
         observer, exposition = _metrics()
         if settings.hosts is None and is_loopback(listener.getsockname()[0]):
             settings = replace(settings, hosts=())
-        files = raised()
-        room = Room.within(files, settings.max_concurrent)
-        told = "%d files may be open: %d connections, %d requests at once"
-        _log.info(told, files, room.connections, room.requests)
+        room = Room.within(raised(), settings.max_concurrent)
         sidecar = Sidecar(replace(settings, max_concurrent=room.requests), observer, exposition)
         config = configured(sidecar, listener)
         quiet()
-        Server(config, sidecar, room.connections, grace).run(sockets=[listener])
+        Server(config, sidecar, room, grace).run(sockets=[listener])
 
 
 def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
