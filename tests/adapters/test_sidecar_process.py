@@ -376,6 +376,7 @@ async def test_nor_is_it_where_everything_is_logged(name: str) -> None:
     sink.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     root.addHandler(sink)
     root.setLevel(logging.DEBUG)
+    filters = {each: list(logging.getLogger(each).filters) for each in ("translate.sidecar", "uvicorn.error")}
     server.quiet()
     try:
         with upstream(lambda _: BROKEN[name]) as up:
@@ -392,5 +393,7 @@ async def test_nor_is_it_where_everything_is_logged(name: str) -> None:
         root.setLevel(level)
         for each in ("httpcore2", "httpx2"):
             logging.getLogger(each).setLevel(logging.NOTSET)
+        for each, before in filters.items():
+            logging.getLogger(each).filters[:] = before
     assert any("translate.sidecar INFO" in line for line in sink.lines)
     assert not [line for line in sink.lines if MARKER in line]

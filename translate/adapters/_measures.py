@@ -64,9 +64,10 @@ REASONS = Instrument(
 UPSTREAM = Instrument("counter", "upstream.answers", "{answer}", "Answers of the upstream, by their status", "status")
 REQUEST = Instrument("histogram", "request.duration", "s", "From a request's head to its answer's end", bounds=_LENGTHS)
 
+OF_REQUESTS = (REQUESTS, REASONS, UPSTREAM, REQUEST)
 INSTRUMENTS = (
     *(STARTED, ACTIVE, ENDED, DURATION, FIRST, LATENCY, UNITS, RECEIVED, SENT, KEEPALIVES, LOSSES),
-    *(REQUESTS, REASONS, UPSTREAM, REQUEST),
+    *OF_REQUESTS,
 )
 
 

@@ -20,7 +20,7 @@ from .fields import OF_STREAM, Fields, joined, of_answer
 from .media import STREAM_HEADERS, IsStream, Recognition, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
-from .output import LEFT
+from .output import GRACE, LEFT
 from .pump import Pump
 from .reported import reported
 from .running import Running
@@ -202,8 +202,12 @@ class StreamResponse:
                     raise
                 stats = pump.stats
             left = stats.outcome == "disconnected" and not answer.begun
-            # also to one that has left: middleware around may wait for it
-            await answer.end()
+            if left:
+                # middleware around waits for an answer; a server may hold on to what no one takes
+                with anyio.move_on_after(GRACE):
+                    await answer.end()
+            elif stats.outcome != "disconnected":
+                await answer.end()
         finally:
             self.status = answer.status if answer.begun and not left else 0
         return stats

@@ -14,7 +14,7 @@ _PER_REQUEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Of so many ``files``: ``connections`` of clients, and ``requests`` at once, each with one to the upstream, too."""
+    """Of so many ``files``: ``connections`` of clients, and ``requests`` at once, each with one to the upstream."""
 
     files: int
     connections: int
