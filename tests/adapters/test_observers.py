@@ -21,7 +21,7 @@ from tests.strategies import FORMATS, Source, sources
 from tests.wire import Object, blocks, content, delta, failed, frame, item, lines, start, stop, tool
 from translate import Finding, Report, StreamStopped, convert
 from translate.adapters import Observer, Outcome, Stats, Timeouts, relay
-from translate.adapters._measures import FIELDS, INSTRUMENTS, Instrument
+from translate.adapters._measures import FIELDS, INSTRUMENTS, OF_REQUESTS, Instrument
 from translate.adapters.pump import Pump
 
 pytestmark = pytest.mark.anyio
