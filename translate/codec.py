@@ -176,6 +176,10 @@ class Decoder(ABC):
         """
         return None
 
+    def trails(self, unit: JsonObject) -> bool:
+        """In lenient mode: whether ``unit``, which came after the end, may be left out."""
+        return False
+
     def close(self, *, marked: bool) -> list[Event]:
         """The input ended: at its end marker (``marked``) or without one. What was waiting for more of it.
 

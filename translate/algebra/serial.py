@@ -51,6 +51,11 @@ class Serial(Generic[Key]):
         self._waiting: dict[Key, list[Event]] = {}
         self._size = 0
 
+    @property
+    def waits(self) -> bool:
+        """Whether any part waits for the open one."""
+        return bool(self._waiting)
+
     def turn(self) -> Turn[Key]:
         """What one unit says from here on."""
         return Turn(self.open, self._codec, self._waiting, self._size, self._limit)

@@ -71,21 +71,25 @@ class Repeats:
         except patches.PatchError:
             return None
 
-    def take(self, form: Hashable, canonical: JsonObject, unit: JsonObject, says: Sequence[str]) -> None:
-        """Go on behind ``unit``."""
+    def take(self, form: Hashable, canonical: JsonObject, unit: JsonObject, says: Sequence[str]) -> bool:
+        """Go on behind ``unit``; whether it was as expected."""
         changes = patches.diff(canonical, unit)
         known = form in self._changes
         if not changes and not known:
-            return
+            return True
+        steady = False
         if known:
             moving = self._moving.setdefault(form, [])
-            for op in patches.diff(self.expected(form, canonical, says), unit):
+            others = patches.diff(self.expected(form, canonical, says), unit)
+            steady = not others
+            for op in others:
                 path = _steady(op[0])
                 if len(op) == 2 and path and path not in moving and len(moving) < _MOST:
                     moving.append(path)
         elif len(self._changes) >= _FORMS:
-            return
+            return False
         self._changes[form] = [[op[0], _with_holes(op[1], says)] if len(op) == 2 else op for op in changes]
+        return steady
 
 
 _ABSENT: Final = object()

@@ -19,10 +19,10 @@ from translate.algebra.events import (
     TokenCounts,
 )
 from translate.algebra.serial import Serial, said_before
-from translate.codec import Codec, Decoder, Options
+from translate.codec import Codec, Decoder, Hot, Options
 
 from .steps import Known, Step
-from .units import Canonical, Units
+from .units import Canonical, Units, text_in
 from .words import NAME, REASON, read_reason
 
 ENDED = "ended"
@@ -35,7 +35,7 @@ class ChatDecoder(Decoder):
         super().__init__(codec, options)
         self._known = Known(Serial(NAME, options.limits.part))
         self._units = Units(options)
-        self._ended = False
+        self._ended = self._failed = False
         self._last = _Last()
 
     @property
@@ -68,10 +68,13 @@ class ChatDecoder(Decoder):
         if unit is not None:
             step = self._look(unit)
             said = step.said
+            self._units.steady = False
             if type(said[-1]) is not Foreign:
                 self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
             step.take()
-        self._last.step = None
+            open = known.serial.open
+            self._units.call = None if open is None else known.by_key.get(open)
+        self._last.step = self._last.hot = None
         for event in meant:
             kind = type(event)
             self._units.follow(event)
@@ -83,12 +86,50 @@ class ChatDecoder(Decoder):
             elif kind is Append and event.state is not None:  # type: ignore[union-attr]
                 known.stated.append(event.state)  # type: ignore[union-attr]
             elif kind is Finish or kind is Failure:
-                self._ended = True
+                self._ended, self._failed = True, kind is Failure
         last = next((event for event in reversed(meant) if type(event) in (Open, Close, Handover)), None)
         if type(last) in (Close, Handover):
             known.serial.end()
 
+    # ---- the short way
+
+    def _usual(self) -> Hot | None:
+        """The unit of a plain fragment of the open part, if such are usual now."""
+        if self._last.hot is None:
+            known, open = self._known, self._known.serial.open
+            free = self._units.call is not None and self._units.call.free
+            if (
+                open is None
+                or known.serial.waits
+                or free
+                or open[0] not in ("text", "refusal", "thinking", "tool_call")
+            ):
+                return None
+            unit = self._units.usual()
+            if unit is None:
+                return None
+            self._last.hot = Hot(unit, NAME)
+        return self._last.hot
+
+    def hot(self) -> Hot | None:
+        return self._usual()
+
+    def grow(self, text: str) -> None:
+        if self._units.kind == "tool_call" and self._units.call is not None:
+            self._units.call.arguments.add(text)
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        hot = self._usual()
+        text = text_in(hot.unit, unit) if hot is not None and name is None else False
+        if type(text) is not str or not text:
+            return None
+        self.grow(text)
+        return [Append(text)]
+
     # ---- the end
+
+    def trails(self, unit: JsonObject) -> bool:
+        return self._failed
 
     def close(self, *, marked: bool) -> list[Event]:
         known = self._known
@@ -104,12 +145,13 @@ class ChatDecoder(Decoder):
 
 
 class _Last:
-    """The last unit that was looked at: no knowledge, only not to look twice."""
+    """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
 
-    __slots__ = ("step",)
+    __slots__ = ("hot", "step")
 
     def __init__(self) -> None:
         self.step: Step | None = None
+        self.hot: Hot | None = None
 
 
 def reason_in(residue: JsonObject | None) -> str | None:

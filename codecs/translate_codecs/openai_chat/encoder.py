@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate.algebra.calls import BLANK, is_whole
+from translate.algebra.calls import BLANK
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -25,12 +25,12 @@ from translate.algebra.events import (
 from translate.algebra.json_form import same_event
 from translate.algebra.usage import latest
 from translate.carry.repeats import VALUES
-from translate.codec import Codec, Encoder, Options, Pieces, Written
+from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 from translate.shapes.sse import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
-from .units import Canonical
+from .units import Canonical, with_text
 from .words import (
     NAME,
     REASON,
@@ -61,6 +61,21 @@ class ChatEncoder(ChatDecoder, Encoder):
                 self._head, self._pieces = event, []
             elif type(event) is Append and self._head.kind == "tool_call":
                 self._pieces.append(str(event.data))
+
+    def grow(self, text: str) -> None:
+        super().grow(text)
+        if self._head.kind == "tool_call":
+            self._pieces.append(text)
+
+    def say(self, events: Sequence[Event]) -> Said | None:
+        event = events[0]
+        if len(events) != 1 or type(event) is not Append or event.state is not None or type(event.data) is not str:
+            return None
+        hot = self._usual() if event.data and self.residue(event) is None else None
+        if hot is None or event.data == REDACTED:
+            return None
+        self.grow(event.data)
+        return with_text(hot.unit, event.data), None, False
 
     # ---- what units are expected
 
@@ -108,20 +123,18 @@ class ChatEncoder(ChatDecoder, Encoder):
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said)
 
-    def ahead(self, event: Event) -> Sequence[Written]:
-        """A first chunk, before all that a chunk says, where nobody opened the stream."""
-        if self._known.started:
-            return ()
-        opens = type(event) is Open and self.codec.sayable(event)
-        if not opens and not (type(event) is Finish and not self.at_home(event)):
-            return ()
-        start = Start(self.options.model, residue={NAME: {"synthetic": True}})
-        return [Written(self._units.write([start]).unit, [start], made_up=True)]
-
     # ---- the units of events: the last of them is new
 
     def write(self, events: Sequence[Event]) -> Pieces:
-        return self._writers[type(events[-1])](self, events)
+        pieces: Pieces = self._writers[type(events[-1])](self, events)
+        if pieces is None or self._known.started or self.at_home(events[0]):
+            return pieces
+        says = [piece for piece in pieces if piece.unit is not None]
+        if not says or type(events[-1]) in (Start, Foreign, Failure):
+            return pieces
+        # nobody opened the stream: a first chunk is made up
+        start = Start(self.options.model, residue={NAME: {"synthetic": True}})
+        return [Written(self._units.write([start]).unit, [start], made_up=True), *pieces]
 
     def _unit(self, meant: Sequence[Event], said: Sequence[Event] | None = None, **more: Any) -> Written:
         """The unit of ``meant``; ``said``: what it says natively, where that is not all of it."""
@@ -199,8 +212,8 @@ class ChatEncoder(ChatDecoder, Encoder):
 
     def _write_handover(self, events: Sequence[Event]) -> Pieces:
         raw = "".join(self._pieces)
-        if self._known.serial.open is not None and self._units.kind == "tool_call" and not is_whole(raw):
-            # readers would run half a call
+        if self._known.serial.open is not None and self._units.kind == "tool_call":
+            # readers would run it, though no one finished it
             what = f"the call {self._head.name!r} broke off at a handover"
             name, id = self._head.name or "", self._head.id or ""
             raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=len(raw))

@@ -31,10 +31,13 @@ from translate.errors import GrammarError
 
 from .chunks import CallPiece, Chunk, Executed, read_chunk
 from .words import (
+    FREE,
+    FREE_END,
     NAME,
     OCTETS,
     REDACTED,
     entry_of,
+    escaped,
     is_redacted,
     issuer,
     read_entry,
@@ -52,6 +55,7 @@ class Call:
     """A call that began."""
 
     key: Key
+    index: int | str
     id: str | None
     free: bool
     arguments: Arguments
@@ -187,7 +191,7 @@ class Step:
         if call is not None:
             self.over.append(key)
             if call.free and not cut:
-                self._put(key, Append('"}'))
+                self._put(key, Append(FREE_END))
         later, self.later = self.later, []
         at = len(self.said) if self.turn.open == key else None
         self._put(key, Close(cut))
@@ -276,8 +280,8 @@ class Step:
         begins = call is None
         if call is None:
             key: Key = ("tool_call", self.begun)
-            call = Call(key, piece.id, piece.free, Arguments())
             index = piece.index if piece.index is not None else f"#{self.begun}"
+            call = Call(key, index, piece.id, piece.free, Arguments())
             self.calls.pop(index, None)
             self.calls[index] = self.by_key[key] = call
             self._begin(key, Open("tool_call", piece.id, piece.name))
@@ -288,8 +292,7 @@ class Step:
         if not text and not (call.free and begins):
             return
         if call.free:
-            escaped = jsontext.dumps(text or "").decode("utf-8", "surrogatepass")[1:-1]
-            text = f'{{"input":"{escaped}' if begins else escaped
+            text = (FREE if begins else "") + escaped(text or "")
         self.pieces.setdefault(call.key, []).append(text or "")
         self._put(call.key, Append(text or ""))
         self.settle()

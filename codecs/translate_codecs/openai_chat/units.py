@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from translate import jsontext
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
 from translate.carry.repeats import Repeats
-from translate.codec import Options
+from translate.codec import TEXT, Options
 
+from .steps import Call
 from .words import (
     FIELDS,
+    FREE_END,
     MADE_ID,
     NAME,
     OBJECT,
@@ -23,6 +26,7 @@ from .words import (
     error_unit,
     field_of,
     sayable,
+    unescaped,
     usage_words,
 )
 
@@ -43,12 +47,18 @@ class Units:
         self._options = options
         self.kind: str = ""
         """The kind of the open part, or of the last one, if it has words."""
+        self.call: Call | None = None
+        """The call that is open."""
         self.calls = 0
         """Calls that were said."""
         self.entries = 0
         """Entries of ``reasoning_details`` that were said."""
         self.field = FIELDS[0]
         self.repeats = Repeats()
+        self.steady = False
+        """Whether the last unit was as expected, and a fragment of the open part."""
+        self._at: int | None = None
+        """When the stream began, where that has to be made up: looked up once."""
         self._top: JsonObject | None = None
         self._choice: JsonObject = {}
         self._whole: Growth | None = None
@@ -67,11 +77,12 @@ class Units:
 
     def first(self, start: Start) -> JsonObject:
         """What all chunks of a stream have that ``start`` opens."""
-        clock = self._options.clock
+        if self._at is None:
+            self._at = self._options.clock()
         return {
-            "id": start.id or f"{MADE_ID}{clock():x}",
+            "id": start.id or f"{MADE_ID}{self._at:x}",
             "object": OBJECT,
-            "created": clock() // 1000 if start.created is None else start.created,
+            "created": self._at // 1000 if start.created is None else start.created,
             "model": start.model.name or self._options.model.name or "unknown",
         }
 
@@ -89,7 +100,8 @@ class Units:
             self._top = jsontext.copied(kept)
             self._choice = jsontext.copied({k: v for k, v in choices[0].items() if k not in _PER_CHOICE})
         elif canonical.form:
-            self.repeats.take(canonical.form, canonical.unit, unit, canonical.says)
+            steady = self.repeats.take(canonical.form, canonical.unit, unit, canonical.says)
+            self.steady = steady and len(canonical.form) == 1
         message = choices[0].get("message")
         if self._whole is None and first and isinstance(message, dict):
             self._whole = Growth()
@@ -107,9 +119,61 @@ class Units:
             self.calls += self.kind == "tool_call"
             self.field = FIELDS[0]
 
+    def usual(self) -> JsonObject | None:
+        """The unit of a plain fragment of the open part, with :data:`TEXT` for its text, where such are usual."""
+        if not self.steady or self._whole is not None or not self.kind:
+            return None
+        canonical = self.write([Append(TEXT)])
+        unit = self.repeats.expected(canonical.form, canonical.unit, canonical.says)
+        return unit if _holes(unit) == 1 else None
+
     def so_far(self) -> str | None:
         """All the text, where units repeat it."""
         return None if self._whole is None else str(self._whole.join())
+
+
+def _holes(value: object) -> int:
+    """How often :data:`TEXT` stands in a unit; many where it holds what is not plain."""
+    if isinstance(value, dict):
+        return sum(map(_holes, value.values()))
+    if isinstance(value, list):
+        return sum(map(_holes, value))
+    return int(value == TEXT) if value is None or type(value) in (str, int, bool) else 2
+
+
+def text_in(pattern: object, value: object) -> str | bool:
+    """The text that stands in a unit where ``pattern`` has :data:`TEXT`, all else being the same; false otherwise."""
+    if type(pattern) is not type(value):
+        return False
+    found: str | bool = True
+    if isinstance(pattern, dict) and isinstance(value, dict):
+        if len(pattern) != len(value):
+            return False
+        for key, held in pattern.items():
+            if key not in value or (inside := text_in(held, value[key])) is False:
+                return False
+            found = inside if inside is not True else found
+    elif isinstance(pattern, list) and isinstance(value, list):
+        if len(pattern) != len(value):
+            return False
+        for held, other in zip(pattern, value, strict=True):
+            if (inside := text_in(held, other)) is False:
+                return False
+            found = inside if inside is not True else found
+    elif pattern == TEXT:
+        return str(value)
+    else:
+        return pattern == value
+    return found
+
+
+def with_text(pattern: Any, text: str) -> Any:
+    """The unit with a text in place of :data:`TEXT`."""
+    if isinstance(pattern, dict):
+        return {key: with_text(value, text) for key, value in pattern.items()}
+    if isinstance(pattern, list):
+        return [with_text(value, text) for value in pattern]
+    return text if pattern == TEXT else pattern
 
 
 _PER_UNIT = ("choices", "error")
@@ -122,6 +186,7 @@ class _Writing:
     def __init__(self, units: Units, events: Sequence[Event], reason: str | None) -> None:
         self._units = units
         self._kind, self._calls, self._field = units.kind, units.calls, units.field
+        self._call = units.call
         self._entries = units.entries
         self._delta: JsonObject = {}
         self._reason = reason
@@ -180,7 +245,7 @@ class _Writing:
             tools.append({"index": 0, "type": head.name, "arguments": ""})
         if self._kind != "tool_call":
             return
-        index, self._calls = self._calls, self._calls + 1
+        index, self._calls, self._call = self._calls, self._calls + 1, None
         if not said:
             function = {"name": head.name, "arguments": ""}
             entry = {"index": index, "id": head.id or f"call_{index}", "type": "function", "function": function}
@@ -201,16 +266,33 @@ class _Writing:
             if self._fresh is not None:
                 self._fresh["arguments"], self._fresh = data, None
             else:
-                entry = {"index": self._calls - 1, "function": {"arguments": data}}
-                delta.setdefault("tool_calls", []).append(entry)
+                self._piece(data)
         elif kind in ("server_tool_call", "server_tool_result"):
             delta["executed_tools"][-1]["arguments" if kind == "server_tool_call" else "output"] = data
         else:
             name = "refusal" if kind == "refusal" else "content"
-            delta[name] = delta.get(name, "") + data
+            if isinstance(delta.get(name), list):
+                delta[name].append({"type": "text", "text": data})
+            else:
+                delta[name] = delta.get(name, "") + data
             self._form.append(name)
         if isinstance(data, str) and kind != "thinking":
             self._says.append(data)
+
+    def _piece(self, data: str) -> None:
+        """A later piece of a call, under what the call is known by."""
+        call, delta = self._call, self._delta
+        piece: JsonObject = {"function": {"arguments": data}}
+        if call is not None and call.free:
+            if data == FREE_END:
+                return
+            piece = {"custom": {"input": unescaped(data)}}
+        if call is not None and call.index == "function":
+            delta["function_call"] = piece["function"]
+            return
+        index = self._calls - 1 if call is None else call.index
+        entry = {"index": index, **piece} if type(index) is int else piece
+        delta.setdefault("tool_calls", []).append(entry)
 
     def _think(self, event: Append) -> None:
         state = event.state
@@ -227,14 +309,20 @@ class _Writing:
         self._says.append(str(event.data))
 
     def _note(self, event: Annotate) -> None:
-        if event.namespace == "perplexity" and isinstance(event.data, dict):
-            self._beside |= event.data
-        elif event.namespace == "openai" and not (isinstance(event.data, dict) and "transcript" in event.data):
-            self._delta.setdefault("annotations", []).append(event.data)
+        namespace, data, delta = event.namespace, event.data, self._delta
+        if namespace == "perplexity" and isinstance(data, dict):
+            self._beside |= data
+        elif namespace == "mistral":
+            text = delta.get("content")
+            entries = text if isinstance(text, list) else [{"type": "text", "text": text}] if text else []
+            delta["content"] = [*entries, data]
+        elif isinstance(data, dict) and data.keys() == {"transcript"}:
+            delta.setdefault("audio", {}).update(data)
+        else:
+            delta.setdefault("annotations", []).append(data)
         self._form.append("note")
 
 
 def states_of(events: Sequence[Event]) -> list[State]:
     """The states among events."""
     return [event.state for event in events if type(event) is Append and event.state is not None]
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from translate import jsontext
 from translate.algebra.events import (
     Failure,
     JsonObject,
@@ -17,7 +18,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.reading import kind_of, optional
 from translate.algebra.states import REASONING_FIELD, is_hint
-from translate.errors import DecodeError
+from translate.errors import DecodeError, TranslateError
 
 NAME: Final = "openai-chat"
 DONE: Final = b"[DONE]"
@@ -31,6 +32,25 @@ FIELDS: Final = ("reasoning_content", "reasoning")
 REASON: Final = "reason"
 """The member of a residue that holds the reason that a unit gives."""
 OCTETS: Final = "application/octet-stream"
+
+FREE: Final = '{"input":"'
+FREE_END: Final = '"}'
+"""Around the free text of a tool that takes no JSON."""
+
+
+def escaped(text: str) -> str:
+    """Free text as it stands in the arguments."""
+    return jsontext.dumps(text).decode("utf-8", "surrogatepass")[1:-1]
+
+
+def unescaped(text: str) -> str:
+    """The way back; text that is none of it stays as it is."""
+    try:
+        found = jsontext.loads_str(f'"{text.removeprefix(FREE)}"')
+    except TranslateError:
+        return text
+    return found if type(found) is str else text
+
 
 # ---- reasons
 
@@ -71,7 +91,8 @@ def standing(reason: str, before: str | None) -> str:
 
 def same_reason(said: Reason, meant: Reason) -> bool:
     """Whether a reason that was said is the one meant."""
-    return said == meant or any(reason_words(said, calls=False) == reason_words(meant, calls=c) for c in (False, True))
+    words = {reason_words(meant, calls=calls) for calls in (False, True)}
+    return said == meant or reason_words(said, calls=False) in words
 
 
 # ---- usage
