@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import jsontext
-from ..algebra.events import Failure, Foreign, Ping
+from ..algebra.events import Failure, Finish, Foreign, Ping, Start
 from ..engine.translator import EventReader
 from ..errors import GrammarError, TranslateError
 from ..limits import Limits
@@ -156,6 +156,9 @@ def _best(head: Any, *, objects: bool = False) -> tuple[str | None, int]:
     names = sorted((name for name in formats() if not objects or _objects(name)), key=_rank)
     likeness = {name: _likeness(name, head) for name in names}
     best = max(names, key=likeness.__getitem__)
+    if likeness[best] == 1 and len({resolve(name)[0].name for name in names if likeness[name]}) > 1:
+        # an error by itself may be of any of them
+        return None, 0
     return (best, likeness[best]) if likeness[best] else (None, 0)
 
 
@@ -180,8 +183,13 @@ def _likeness(format: str, head: Any) -> int:
         # shapes of objects refuse what they are not made for in their own ways
         return 0
     said = {type(event) for event in events} - {Foreign, Ping}
-    # all kinds of records have an error
-    return 1 if said == {Failure} else 2 if said else 0
+    if "finish" in resolve(format)[0].leaves_out:
+        # where no unit says the end, any object with an id may open a stream
+        said -= {Start, Finish}
+    if said == {Failure}:
+        # all kinds of records have an error: beside units that say nothing it is no sign
+        return int(not any(type(event) is Foreign for event in events))
+    return 2 if said else 0
 
 
 def _length(value: Any, format: str) -> int:
