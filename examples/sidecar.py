@@ -1,6 +1,6 @@
 """mmsp's client talks to mmsp's server over a wire that neither of them knows, through two sidecars.
 
-    python -m pip install mmsp "translate-streams[serve]"
+    python -m pip install mmsp -e ".[serve]"
     python examples/sidecar.py
 
     mmsp's client <- unievent-sse - sidecar <- gateway-sse - sidecar <- unievent-sse - mmsp's server <- a script

@@ -81,6 +81,55 @@ def test_what_is_no_stream(call: Call, stream: Any) -> None:
         call(stream)
 
 
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    "path", ["a/path.sse", "stream.jsonl", "C:\\logs\\a b.sse", "~/x.gz", "https://host/x", Path("a/path")]
+)
+def test_a_path_is_not_what_it_holds(call: Call, path: Any) -> None:
+    with pytest.raises(TypeError, match=r"not its path .*: pass open\(path, 'rb'\)"):
+        call(path)
+
+
+@pytest.mark.parametrize("text", ['{"a":"x.sse"}', "data: 1\n\n", "[1.e]", "hello", "", '"a.b"', "a.b\n"])
+def test_a_text_is_a_stream(text: str) -> None:
+    assert isinstance(convert(text, "gateway-sse", "events"), Stream)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "takes"),
+    [
+        ("limits", 5, "a translate.Limits, or None, not 5"),
+        ("limits", {"unit": 1}, "a translate.Limits, or None"),
+        ("strict", "no", "True or False, not 'no'"),
+        ("strict", 1, "True or False, not 1"),
+        ("report", [], "a translate.Report, or None"),
+        ("trace", True, "a translate.Trace, or None"),
+        ("model", 7, "a translate.Model, a mapping of its fields, its name, or None, not 7"),
+        ("clock", 7, "a function that gives milliseconds, or None, not 7"),
+    ],
+)
+def test_a_wrong_value_of_an_option_fails_at_the_call(option: str, value: Any, takes: str) -> None:
+    with pytest.raises(TypeError, match=f"{option} is {takes}"):
+        convert([], "gateway", "unievent", **{option: value})
+
+
+def test_options_that_do_not_exist_fail_at_the_call() -> None:
+    wrong: dict[str, Any] = {"stict": True}
+    with pytest.raises(TypeError, match=r"convert\(\) has no option 'stict'; did you mean 'strict'\? Its options are"):
+        convert([], "gateway", "unievent", **wrong)
+    with pytest.raises(TypeError, match=r"decode\(\) has no option 'loss'\. Its options are limits, report, strict$"):
+        decode([], "gateway", **{"loss": "drop"})  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"encode\(\) has no option 'strict'"):
+        encode([], "gateway", **{"strict": True})  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"limits is a translate\.Limits"):
+        check([], "gateway", limits=5)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="model has no field 'nme': its fields are name, tier, publisher, provider"):
+        convert([], "gateway", "unievent", model={"nme": "x"})
+    for value in ("8M", -1, 1.5, True):
+        with pytest.raises(ValueError, match="the limit 'unit' is a whole number from 0"):
+            Limits(unit=value)  # type: ignore[arg-type]
+
+
 async def test_the_colour_of_the_output_is_that_of_the_input() -> None:
     assert isinstance(convert(FRAMES, "gateway", "unievent"), Stream)
     assert isinstance(convert(AsyncSource(), "gateway", "unievent"), AsyncStream)

@@ -30,6 +30,7 @@ from tests import command_line
 from tests.peers.serving import PATIENCE
 from translate import TranslateError, errors, registry
 from translate.adapters import Outcome
+from translate.carry.losses import REASONS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -257,6 +258,12 @@ def test_the_table_of_errors_has_all_of_them_and_their_codes() -> None:
         assert re.findall(r"`(\w+)`", row[2]) == attributes, name
         expected = "the reported one" if "code" in attributes else str(kinds[name].code)
         assert row[3] == expected, name
+
+
+def test_the_table_of_reasons_has_all_of_them() -> None:
+    shown = [row[0] for row in rows("losses.md", "Reasons")]
+    assert shown == [reason.format(target="TARGET", what="…") for reason in REASONS.values()]
+    assert all(row[1] for row in rows("losses.md", "Reasons"))
 
 
 def test_the_table_of_attributes_is_that_of_the_base() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -27,8 +28,9 @@ NAMES = """
     Annotate Append CarryError Close Codec CodecError DecodeError Decoder Encoder Event Failure Fault Finding Finish
     Foreign GrammarError Handover LimitExceeded Limits LossError Mended MisuseError Model Open Options Ping Reason
     Report Said Start State StreamStopped StreamTimeout TokenCounts ToolArgumentsError Trace TranslateError
-    Translator TruncatedStream UnknownFormat UpstreamFailure Usage Written assemble check codec convert decode
-    encode formats register
+    Translator TruncatedStream UnknownFormat UpstreamFailure Usage Written assemble check codec convert decode encode
+    formats register Stream AsyncStream Format ByteFormat ObjectFormat EventFormat ModelOption LossPolicy ErrorPolicy
+    JsonObject ConvertOptions ReadOptions WriteOptions
 """
 """The public interface: names may be added, and are taken away only with a new major version."""
 
@@ -88,6 +90,7 @@ FLOORS = (
     ("codec",),
     ("registry",),
     ("engine",),
+    ("recognise",),
     ("api",),
     ("compare", "testing", "conformance"),
     ("inspect", "logs"),
@@ -143,6 +146,7 @@ def test_no_codec_imports_another(path: Path) -> None:
 def test_the_public_names_are_pinned() -> None:
     assert sorted(translate.__all__) == sorted(NAMES.split())
     assert all(hasattr(translate, name) for name in NAMES.split())
+    assert dir(translate) == sorted(NAMES.split())
 
 
 def test_versions_agree() -> None:
@@ -200,3 +204,16 @@ def test_adapters_import_nothing_but_the_core() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "codecs")])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60, check=True)
     assert done.stdout.strip() == b""
+
+
+def test_nothing_tells_to_install_a_distribution_that_is_not_published() -> None:
+    """Whoever registers the name would get those who follow: until it is ours, commands are for a checkout."""
+    asked = re.compile(r"(?:install|add|uvx|pipx run)\s+[^\n`]*?(?<![\w./-])translate[-_]streams\b", re.IGNORECASE)
+    folders = ("translate", "codecs", "docs", "examples", "benchmarks", "tests")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".js")]
+    paths = [path for path in [*paths, *ROOT.glob("*.md")] if path != Path(__file__)]
+    texts = [(path, path.read_text(encoding="utf-8")) for path in paths]
+    assert len(texts) > 300
+    assert [(path.name, found[0]) for path, text in texts if (found := asked.search(text))] == []
+    for wrong in ('install "translate-streams[logs]"', "install\n'translate-streams'", "uv add translate-streams"):
+        assert asked.search(wrong)

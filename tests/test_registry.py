@@ -83,6 +83,7 @@ def test_a_codec_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         *(("gateway-see", "gateway-sse"), ("unievents", "unievent"), ("Gateway", "gateway"), ("event", "events")),
         *(("unievent-json", "unievent-jsonl"), ("unievent-", "unievent"), ("-unievent", "unievent")),
+        *(("UniEvent-SSE", "unievent-sse"), ("GATEWAY_SSE", "gateway-sse"), ("unievent.jsonl", "unievent-jsonl")),
     ],
 )
 def test_an_unknown_format_suggests_the_nearest(name: str, nearest: str) -> None:

@@ -11,6 +11,7 @@ from .algebra.events import (
     Finish,
     Foreign,
     Handover,
+    JsonObject,
     Model,
     Open,
     Ping,
@@ -20,10 +21,25 @@ from .algebra.events import (
     TokenCounts,
     Usage,
 )
-from .api import assemble, check, convert, decode, encode
-from .carry.losses import Finding, Report
+from .api import (
+    ByteFormat,
+    ConvertOptions,
+    EventFormat,
+    Format,
+    ObjectFormat,
+    ReadOptions,
+    WriteOptions,
+    assemble,
+    check,
+    convert,
+    decode,
+    encode,
+)
+from .carry.losses import ErrorPolicy, Finding, LossPolicy, Report
 from .codec import Codec, Decoder, Encoder, Mended, Options, Said, Written
 from .engine.checker import Fault
+from .engine.options import ModelOption
+from .engine.streams import AsyncStream, Stream
 from .engine.trace import Trace
 from .engine.translator import Translator
 from .errors import (
@@ -50,35 +66,47 @@ __version__ = "0.1.0"
 __all__ = [
     "Annotate",
     "Append",
+    "AsyncStream",
+    "ByteFormat",
     "CarryError",
     "Close",
     "Codec",
     "CodecError",
+    "ConvertOptions",
     "DecodeError",
     "Decoder",
     "Encoder",
+    "ErrorPolicy",
     "Event",
+    "EventFormat",
     "Failure",
     "Fault",
     "Finding",
     "Finish",
     "Foreign",
+    "Format",
     "GrammarError",
     "Handover",
+    "JsonObject",
     "LimitExceeded",
     "Limits",
     "LossError",
+    "LossPolicy",
     "Mended",
     "MisuseError",
     "Model",
+    "ModelOption",
+    "ObjectFormat",
     "Open",
     "Options",
     "Ping",
+    "ReadOptions",
     "Reason",
     "Report",
     "Said",
     "Start",
     "State",
+    "Stream",
     "StreamStopped",
     "StreamTimeout",
     "TokenCounts",
@@ -90,6 +118,7 @@ __all__ = [
     "UnknownFormat",
     "UpstreamFailure",
     "Usage",
+    "WriteOptions",
     "Written",
     "assemble",
     "check",
@@ -100,3 +129,7 @@ __all__ = [
     "formats",
     "register",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

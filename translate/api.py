@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
+from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from .algebra.events import Event, Failure, JsonObject
 from .algebra.failures import reported
 from .carry.losses import ErrorPolicy, LossPolicy, Report
 from .engine.checker import Checker, Fault
-from .engine.options import ModelOption
+from .engine.options import ModelOption, check_names
 from .engine.streams import AsyncStream, Stream
 from .engine.trace import Trace
 from .engine.translator import EventReader, EventWriter, Machine, Translator
+from .errors import shown
 from .limits import Limits
+from .recognise import Hinting
 from .registry import codec as find_codec
 
-ByteFormat: TypeAlias = Literal["unievent-jsonl", "unievent-sse", "gateway-jsonl", "gateway-sse", "events-jsonl"]
-ObjectFormat: TypeAlias = Literal["unievent", "gateway"]
+ByteFormat: TypeAlias = Literal[
+    "unievent-jsonl",
+    "unievent-sse",
+    "gateway-jsonl",
+    "gateway-sse",
+    "openai-chat-jsonl",
+    "openai-chat-sse",
+    "events-jsonl",
+]
+ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat"]
+EventFormat: TypeAlias = Literal["events"]
+Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
+"""The name of a format. The built-in ones are spelled out, for editors; those of installed codecs are any text."""
 
 
 class ReadOptions(TypedDict, total=False):
@@ -46,36 +61,36 @@ class ConvertOptions(ReadOptions, WriteOptions, total=False):
 
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: ByteFormat, **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[bytes]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: ObjectFormat, **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: ObjectFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[JsonObject]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: Literal["events"], **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[Event]: ...
 @overload
 def convert(
-    stream: Iterable[Any], src: str, dst: ByteFormat, **options: Unpack[ConvertOptions]
+    stream: Iterable[Any], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[bytes]: ...
 @overload
 def convert(
-    stream: Iterable[Any], src: str, dst: ObjectFormat, **options: Unpack[ConvertOptions]
+    stream: Iterable[Any], src: Format, dst: ObjectFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[JsonObject]: ...
 @overload
 def convert(
-    stream: Iterable[Any], src: str, dst: Literal["events"], **options: Unpack[ConvertOptions]
+    stream: Iterable[Any], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]
 ) -> Stream[Event]: ...
 @overload
 def convert(
-    stream: AsyncIterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]
+    stream: AsyncIterable[Any], src: Format, dst: Format, **options: Unpack[ConvertOptions]
 ) -> AsyncStream[Any]: ...
 @overload
-def convert(stream: Iterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]) -> Stream[Any]: ...
+def convert(stream: Iterable[Any], src: Format, dst: Format, **options: Unpack[ConvertOptions]) -> Stream[Any]: ...
 def convert(
-    stream: Iterable[Any] | AsyncIterable[Any], src: str, dst: str, **options: Unpack[ConvertOptions]
+    stream: Iterable[Any] | AsyncIterable[Any], src: Format, dst: Format, **options: Unpack[ConvertOptions]
 ) -> Stream[Any] | AsyncStream[Any]:
     """Translate one stream of format ``src`` into format ``dst``.
 
@@ -94,45 +109,67 @@ def convert(
     ``report``   a fresh :class:`Report` that collects losses, guesses and repairs
     ``trace``    a fresh :class:`Trace` that collects which units each unit came from; it keeps the whole stream
 
-    Raises at once: :class:`UnknownFormat`, and ``TypeError`` or ``ValueError`` for an option. While it is iterated and
-    ``errors`` is ``"raise"``: :class:`TranslateError` and its kinds, each after all output that comes before it; an
-    exception of ``stream`` itself as it is, unless the terminal unit was said. With ``"encode"`` they are the output's
-    ``failure``. Closing the output closes ``stream``.
+    Raises at once: :class:`UnknownFormat`; ``TypeError`` or ``ValueError`` for an option that does not exist or takes
+    something else, and for a path in place of what it holds. While it is iterated and ``errors`` is ``"raise"``:
+    :class:`TranslateError` and its kinds, each after all output that comes before it; an exception of ``stream`` itself
+    as it is, unless the terminal unit was said. With ``"encode"`` they are the output's ``failure``. Closing the output
+    closes ``stream``.
     """
-    return _skin(stream, Translator(src, dst, **options))
+    check_names("convert", options, ConvertOptions.__annotations__)
+    return _skin(stream, _Translator(src, dst, **options))
 
 
 @overload
-def decode(stream: AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]) -> AsyncStream[Event]: ...
+def decode(stream: AsyncIterable[Any], src: Format, **options: Unpack[ReadOptions]) -> AsyncStream[Event]: ...
 @overload
-def decode(stream: Iterable[Any], src: str, **options: Unpack[ReadOptions]) -> Stream[Event]: ...
+def decode(stream: Iterable[Any], src: Format, **options: Unpack[ReadOptions]) -> Stream[Event]: ...
 def decode(
-    stream: Iterable[Any] | AsyncIterable[Any], src: str, **options: Unpack[ReadOptions]
+    stream: Iterable[Any] | AsyncIterable[Any], src: Format, **options: Unpack[ReadOptions]
 ) -> Stream[Event] | AsyncStream[Event]:
     """The events of a stream. A :class:`Failure` that the stream reports is yielded, not raised."""
-    return _skin(stream, EventReader(src, **options))
+    check_names("decode", options, ReadOptions.__annotations__)
+    return _skin(stream, _EventReader(src, **options))
 
 
 @overload
-def encode(events: AsyncIterable[Event], dst: str, **options: Unpack[WriteOptions]) -> AsyncStream[Any]: ...
-@overload
-def encode(events: Iterable[Event], dst: str, **options: Unpack[WriteOptions]) -> Stream[Any]: ...
 def encode(
-    events: Iterable[Event] | AsyncIterable[Event], dst: str, **options: Unpack[WriteOptions]
+    events: AsyncIterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]
+) -> AsyncStream[bytes]: ...
+@overload
+def encode(
+    events: AsyncIterable[Event], dst: ObjectFormat, **options: Unpack[WriteOptions]
+) -> AsyncStream[JsonObject]: ...
+@overload
+def encode(
+    events: AsyncIterable[Event], dst: EventFormat, **options: Unpack[WriteOptions]
+) -> AsyncStream[Event]: ...
+@overload
+def encode(events: Iterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]) -> Stream[bytes]: ...
+@overload
+def encode(events: Iterable[Event], dst: ObjectFormat, **options: Unpack[WriteOptions]) -> Stream[JsonObject]: ...
+@overload
+def encode(events: Iterable[Event], dst: EventFormat, **options: Unpack[WriteOptions]) -> Stream[Event]: ...
+@overload
+def encode(events: AsyncIterable[Event], dst: Format, **options: Unpack[WriteOptions]) -> AsyncStream[Any]: ...
+@overload
+def encode(events: Iterable[Event], dst: Format, **options: Unpack[WriteOptions]) -> Stream[Any]: ...
+def encode(
+    events: Iterable[Event] | AsyncIterable[Event], dst: Format, **options: Unpack[WriteOptions]
 ) -> Stream[Any] | AsyncStream[Any]:
     """A stream of format ``dst`` from events, which must follow the grammar (:class:`GrammarError` otherwise).
 
     A :class:`Failure` is written as the format's failure unit. Options as for :func:`convert`.
     """
+    check_names("encode", options, WriteOptions.__annotations__)
     return _skin(events, EventWriter(dst, **options))
 
 
 @overload
-def check(stream: AsyncIterable[Any], format: str, *, limits: Limits | None = None) -> Awaitable[list[Fault]]: ...
+def check(stream: AsyncIterable[Any], format: Format, *, limits: Limits | None = None) -> Awaitable[list[Fault]]: ...
 @overload
-def check(stream: Iterable[Any], format: str, *, limits: Limits | None = None) -> list[Fault]: ...
+def check(stream: Iterable[Any], format: Format, *, limits: Limits | None = None) -> list[Fault]: ...
 def check(
-    stream: Iterable[Any] | AsyncIterable[Any], format: str, *, limits: Limits | None = None
+    stream: Iterable[Any] | AsyncIterable[Any], format: Format, *, limits: Limits | None = None
 ) -> list[Fault] | Awaitable[list[Fault]]:
     """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
 
@@ -141,7 +178,7 @@ def check(
     The check ends at the first unit that is wrong: with all the faults of its form by the model, then with what the
     decoder says of it and where it is. For an asynchronous stream, await the result.
     """
-    checker = Checker(format, limits)
+    checker = _Checker(format, limits)
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)
     # nothing is given out, so that the first step is the last
@@ -149,23 +186,23 @@ def check(
     return checker.findings
 
 
-async def _acheck(stream: AsyncIterable[Any], checker: Checker) -> list[Fault]:
+async def _acheck(stream: AsyncIterable[Any], checker: _Checker) -> list[Fault]:
     await anext(AsyncStream[Any](stream, checker), None)
     return checker.findings
 
 
 @overload
 def assemble(
-    stream: AsyncIterable[Any], src: str, dst: str, *, strict: bool = True, limits: Limits | None = None
+    stream: AsyncIterable[Any], src: Format, dst: Format, *, strict: bool = True, limits: Limits | None = None
 ) -> Awaitable[Any]: ...
 @overload
 def assemble(
-    stream: Iterable[Any], src: str, dst: str, *, strict: bool = True, limits: Limits | None = None
+    stream: Iterable[Any], src: Format, dst: Format, *, strict: bool = True, limits: Limits | None = None
 ) -> Any: ...
 def assemble(
     stream: Iterable[Any] | AsyncIterable[Any],
-    src: str,
-    dst: str,
+    src: Format,
+    dst: Format,
     *,
     strict: bool = True,
     limits: Limits | None = None,
@@ -182,7 +219,7 @@ def assemble(
     return target.assemble([_no_failure(event, src) for event in reading])
 
 
-async def _aassemble(reading: AsyncStream[Event], src: str, assembled: Callable[[list[Event]], Any]) -> Any:
+async def _aassemble(reading: AsyncStream[Event], src: Format, assembled: Callable[[list[Event]], Any]) -> Any:
     return assembled([_no_failure(event, src) async for event in reading])
 
 
@@ -201,8 +238,26 @@ def _skin(stream: Iterable[Any] | AsyncIterable[Any], machine: Machine) -> Strea
 
 
 def _chunks(stream: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(stream, PurePath) or (isinstance(stream, str) and _PATH.fullmatch(stream)):
+        raise TypeError(f"a stream is what a file holds, not its path {shown(str(stream))}: pass open(path, 'rb')")
     if isinstance(stream, (str, bytes, bytearray, memoryview)):
         return (stream,)
     if isinstance(stream, Iterable) and not isinstance(stream, Mapping):
         return stream
     raise TypeError(f"a stream is an iterable or asynchronous iterable of chunks, not {type(stream).__name__}")
+
+
+_PATH = re.compile(r"\w+://\S+|[^\s{}\[\]\"][^\r\n{}\[\]\"]{0,300}\.[A-Za-z][A-Za-z0-9]{0,7}")
+"""A text of one line that ends as names of files do, and is no JSON."""
+
+
+class _Translator(Hinting, Translator):
+    pass
+
+
+class _EventReader(Hinting, EventReader):
+    pass
+
+
+class _Checker(Hinting, Checker):
+    pass

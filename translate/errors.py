@@ -37,6 +37,7 @@ class TranslateError(Exception):
     ``state``     what the grammar was in
     ``excerpt``   the input in question, at most 200 characters
     ``expected``  what could have stood there
+    ``looks_like``  what the input is instead, where it is not of the format that was named
     ``pending``   carries that waited for a unit to ride on when the conversion ended (JSON shapes)
     ``code``      the HTTP status that says it
     """
@@ -52,6 +53,7 @@ class TranslateError(Exception):
         self.unit: int | None = None
         self.offset: int | None = None
         self.state: str | None = None
+        self.looks_like: str | None = None
         self.pending: list[dict[str, Any]] = []
 
     def locate(
@@ -71,24 +73,25 @@ class TranslateError(Exception):
         self.excerpt = excerpt if self.excerpt is None else self.excerpt
 
     def __str__(self) -> str:
-        place = [
-            f"{name} {value}"
-            for name, value in (
-                ("format", self.format),
-                ("unit", self.unit),
-                ("byte", self.offset),
-                ("state", self.state),
-            )
-            if value is not None
-        ]
+        place = [f"{name} {value}" for name, value in self._place().items()]
         text = self.what
         if self.expected:
             text += f"; expected {self.expected}"
+        if self.looks_like:
+            text += f"; the input looks like {self.looks_like}"
         if place:
             text += f" ({', '.join(place)})"
         if self.excerpt:
             text += f": {self.excerpt}"
         return text
+
+    def __repr__(self) -> str:
+        said = "".join(f", {name}={value!r}" for name, value in self._place().items())
+        return f"{type(self).__name__}({self.what!r}{said})"
+
+    def _place(self) -> dict[str, object]:
+        place = {"format": self.format, "unit": self.unit, "byte": self.offset, "state": self.state}
+        return {name: value for name, value in place.items() if value is not None}
 
 
 class DecodeError(TranslateError):

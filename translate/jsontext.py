@@ -134,15 +134,6 @@ def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
     return DecodeError(what, excerpt=excerpt(raw[max(0, error.start - 40) :]))
 
 
-def utf8_until(raw: bytes) -> int:
-    """The index of the first byte that is not UTF-8, or the length."""
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start
-    return len(raw)
-
-
 def check_nesting(raw: bytes, limit: int) -> None:
     """Raises :class:`LimitExceeded` where ``raw`` nests deeper than ``limit`` levels."""
     depth = 0
@@ -193,17 +184,14 @@ def _escape_separators(out: bytes) -> bytes:
 
 def dumps_strict(value: Any) -> bytes:
     """As :func:`dumps`, and strict JSON whatever the value holds (policy 6)."""
+    try:
+        plain = orjson.dumps(value)
+        if plain.isascii() and b"$" not in plain and b"null" not in plain:
+            return plain
+    except TypeError:
+        pass
     out = _dumps(value)
     return dumps(to_strict(value)) if out is None or b"$" in out else out
-
-
-def dumps_carry(value: Any) -> bytes:
-    """As :func:`dumps_strict`, quickly where the text shows that nothing is to be done."""
-    try:
-        out = orjson.dumps(value)
-    except TypeError:
-        return dumps_strict(value)
-    return out if out.isascii() and b"$" not in out and b"null" not in out else dumps_strict(value)
 
 
 def loads_strict(raw: bytes, nesting: int = NESTING) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +19,9 @@ class Limits:
     part: int = 1024 * 1024 * 1024
     nesting: int = 256
     carry: int = 256 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is not int or value < 0:
+                raise ValueError(f"the limit {field.name!r} is a whole number from 0, not {value!r}")

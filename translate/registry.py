@@ -69,7 +69,9 @@ def resolve(format: str) -> tuple[Codec, Shape]:
         _resolved[format] = found[0]
         return found[0]
     names = _working_formats()
-    raise UnknownFormat(format, names, next(iter(difflib.get_close_matches(format, names, 1, 0.5)), None))
+    # names are lower-case, people are not; other dashes and none are slips too
+    asked = format.lower().replace("_", "-").replace(" ", "-").replace(".", "-")
+    raise UnknownFormat(format, names, next(iter(difflib.get_close_matches(asked, names, 1, 0.5)), None))
 
 
 def _working_formats() -> list[str]:

@@ -646,7 +646,7 @@ def test_faults_of_the_program_are_one_message_too(call: Main, monkeypatch: pyte
 
     monkeypatch.setattr("translate.cli._commands.overview", fault)
     status, out, error = call("formats")
-    assert (status, out) == (1, b"")
+    assert (status, out) == (70, b"")
     assert "internal error, KeyError" in message(error)
     monkeypatch.setattr(sys, "flags", type("Flags", (), {"dev_mode": True}))
     with pytest.raises(KeyError):

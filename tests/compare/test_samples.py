@@ -67,7 +67,7 @@ def test_what_a_stream_says_does_not_steer_the_terminal() -> None:
         (("text.a.sse", "absent.sse"), "cannot read absent.sse: No such file or directory"),
         (("text.a.sse", "."), "cannot read .: Is a directory"),
         (("text.a.sse", "-"), "standard input: TruncatedStream"),
-        (("text.a.sse", "text.txt"), "text.txt: it begins like no format that is known"),
+        (("text.a.sse", "text.txt"), "text.txt: it is text, neither JSON nor SSE"),
         (("text.a.sse", "text.a.sse", "--from", "morse"), "text.a.sse: no format named 'morse'"),
         (("text.a.sse", "text.a.sse", "--from-b", "events"), "its elements are Python objects"),
         (("-", "-"), "standard input is one of the streams"),

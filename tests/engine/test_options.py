@@ -12,15 +12,17 @@ from tests.wire import stop, text_group
 from translate import Model, Translator, convert, decode, encode
 
 OPTIONS: list[tuple[str, Any, type[Exception], str]] = [
-    ("model", {"nam": "x"}, ValueError, "model has no field 'nam'; it has name, tier, publisher, provider"),
+    ("model", {"nam": "x"}, ValueError, "model has no field 'nam': its fields are name, tier, publisher, provider"),
     ("model", {"x" * 5000: "x"}, ValueError, "model has no field 'xxx"),
-    ("model", 5, TypeError, "model is a Model, a mapping of its fields, or a name, not int"),
-    ("model", b"x", TypeError, "model is a Model, a mapping of its fields, or a name, not bytes"),
+    ("model", 5, TypeError, "model is a translate.Model, a mapping of its fields, its name, or None, not 5"),
+    ("model", b"x", TypeError, "model is a translate.Model, a mapping of its fields, its name, or None, not b'x'"),
     ("model", {"name": 5}, TypeError, "the name of model is text or None, not int"),
     ("model", Model(tier=b"x"), TypeError, "the tier of model is text or None, not bytes"),  # type: ignore[arg-type]
-    ("clock", 5, TypeError, "clock is a callable that gives milliseconds, not int"),
-    ("limits", 5, TypeError, "limits is a Limits, not int"),
-    ("report", [], TypeError, "report is a Report, not list"),
+    ("clock", 5, TypeError, "clock is a function that gives milliseconds, or None, not 5"),
+    ("limits", 5, TypeError, "limits is a translate.Limits, or None, not 5"),
+    ("report", [], TypeError, "report is a translate.Report, or None, not []"),
+    ("strict", "no", TypeError, "strict is True or False, not 'no'"),
+    ("trace", True, TypeError, "trace is a translate.Trace, or None, not True"),
     ("loss", "x" * 5000, ValueError, "loss is one of 'carry', 'drop', 'raise', not 'xxx"),
     ("errors", None, ValueError, "errors is one of 'raise', 'encode', not None"),
 ]
@@ -33,10 +35,13 @@ def test_an_option_that_is_none(option: str, value: Any, kind: type[Exception], 
         convert(FRAMES, "gateway", "unievent", **given)
     assert str(caught.value).startswith(what)
     assert len(str(caught.value)) < 300
+    with pytest.raises(kind) as caught:
+        Translator("gateway", "unievent", **given)
+    assert str(caught.value).startswith(what)
     if option in ("model", "clock", "loss"):
         with pytest.raises(kind):
             encode([], "unievent", **given)
-    if option in ("limits", "report"):
+    if option in ("limits", "report", "strict"):
         with pytest.raises(kind):
             decode([], "unievent", **given)
 

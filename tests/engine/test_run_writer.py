@@ -25,7 +25,8 @@ from tests.engine.test_run_reader import (
     spelled,
     units_of,
 )
-from translate.engine.runs import SYNTHETIC, Mark, Run, RunWriter, around
+from translate.engine.runs import SYNTHETIC, Mark, Run
+from translate.engine.templates import RunWriter, around
 from translate.shapes import lines
 from translate_codecs.gateway import words as gateway_units
 

@@ -10,7 +10,7 @@ import pytest
 from tests.run_streams import singly, the_long_way, without_runs
 from translate import Translator, convert
 from translate.codec import Decoder
-from translate.engine import runs
+from translate.engine import runs, templates
 from translate.engine.source import Source
 from translate.engine.writing import Writing
 from translate_codecs.gateway.encoder import GatewayEncoder
@@ -24,7 +24,7 @@ UNITS = DATA.count(b'.delta"')
 def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How many units each way took."""
     counts = dict.fromkeys(("run read", "run written", "plain", "say"), 0)
-    reading, writing = runs.RunReader.read, runs.RunWriter.write
+    reading, writing = templates.RunReader.read, templates.RunWriter.write
 
     def read(self: Any, *args: Any) -> runs.Run | None:
         run = reading(self, *args)
@@ -36,8 +36,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         counts["run written"] += 0 if out is None else len(run.texts)
         return out
 
-    monkeypatch.setattr(runs.RunReader, "read", read)
-    monkeypatch.setattr(runs.RunWriter, "write", write)
+    monkeypatch.setattr(templates.RunReader, "read", read)
+    monkeypatch.setattr(templates.RunWriter, "write", write)
     decoders: tuple[type[Decoder], ...] = (GatewayEncoder, UniEventEncoder)
     for cls in decoders:
         for way in ("plain", "say"):

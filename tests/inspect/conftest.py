@@ -26,7 +26,7 @@ def page(tab: Page) -> Iterator[Page]:
     tab.requests.clear()
     yield tab
     assert tab.errors == []
-    assert [url for url in tab.requests if not url.startswith(("file:", "http://127.0.0.1:", "data:,"))] == []
+    assert [url for url in tab.requests if not url.startswith(("file:", "http://127.0.0.1:", "data:"))] == []
 
 
 @pytest.fixture(scope="session")

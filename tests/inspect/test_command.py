@@ -101,12 +101,12 @@ def test_an_unknown_format_is_status_4(call: Main) -> None:
     assert call(TURN, "--from", "gatewayy")[0] == 4
 
 
-def test_an_input_like_no_format_is_wrong_usage(call: Main, tmp_path: Path) -> None:
+def test_an_input_like_no_format_says_what_it_is(call: Main, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     path.write_bytes(b"hello\n\n")
     status, out, error = call(path)
-    assert (status, out) == (2, "")
-    assert "--from" in error
+    assert (status, out) == (3, "")
+    assert f"{path}: it is text, neither JSON nor SSE" in error
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])

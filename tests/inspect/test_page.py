@@ -11,6 +11,7 @@ import pytest
 
 from tests.inspect import views
 from tests.inspect.browser import Page
+from translate.algebra.events import PART_KINDS
 from translate.inspect.report import embedded, report
 
 SIZE = 10_000
@@ -79,14 +80,141 @@ def test_hovering_lights_what_a_unit_became_and_what_one_came_from(page: Page, s
     assert lit(page) == []
 
 
+def test_what_is_only_carried_is_dashed(page: Page, shown: Any) -> None:
+    shown(views.turn())
+    paths = "[...document.querySelectorAll('#threads path')]"
+    assert page.run(f"{paths}.filter((path) => getComputedStyle(path).strokeDasharray !== 'none').length") == 1
+    dashed = page.run("[...document.querySelectorAll('.bracket.foreign')].map((each) => each.textContent)")
+    assert dashed == ["embedding", "embedding"]
+    page.hover("#source-9")
+    assert page.run("getComputedStyle(document.querySelector('#threads path.lit')).strokeDasharray") != "none"
+
+
+def test_what_failed_is_edged_on_both_sides_and_has_no_colour_of_a_part(page: Page, shown: Any) -> None:
+    sources = [views.source(0, "tool_call.delta", "{", [0], part=0), views.source(1, "error", "502", [1])]
+    targets = [views.target(0, "carry", "", [0], "carry", part=0, carried=[0]), views.target(1, "error", "502", [1])]
+    part = {"kind": "tool_call", "source": [0, 0], "target": [0, 0], "native": False}
+    error = {"type": "UpstreamFailure", "message": "no", "unit": 1, "offset": 9}
+    shown(views.view(sources, targets, parts=[part], error=error))
+    edge = "getComputedStyle(document.querySelector('{}')).boxShadow"
+    assert page.run(edge.format("#source-1")) == page.run(edge.format("#target-1")) != "none"
+    colour = "getComputedStyle(document.querySelector('{} .kind')).color"
+    assert page.run(colour.format("#source-1")) != page.run(colour.format("#source-0"))
+    assert "broken" not in text(page, "#source-1"), "a stream that reports a failure breaks no format"
+
+
+@pytest.mark.parametrize("width", [1280, 1000])
+def test_names_of_parts_are_whole(page: Page, shown: Any, width: int) -> None:
+    kinds = PART_KINDS
+    sources = [views.source(index, "x", "", [index], part=index) for index in range(len(kinds))]
+    targets = [views.target(index, "x", "", [index], part=index) for index in range(len(kinds))]
+    parts = [{"kind": kind, "source": [at, at], "target": [at, at], "native": True} for at, kind in enumerate(kinds)]
+    page.size(width, 800)
+    shown(views.view(sources, targets, parts=parts))
+    cut = page.run(
+        "[...document.querySelectorAll('.bracket span')].filter((name) => name.scrollWidth > name.clientWidth"
+        " || name.scrollHeight > name.clientHeight).map((name) => name.textContent)"
+    )
+    assert cut == []
+
+
 def test_focus_lights_and_is_told(page: Page, shown: Any) -> None:
     shown(views.turn())
     page.run("document.querySelector('#source-0').focus()")
     assert lit(page) == ["source-0", "target-1", "target-2"]
     page.wait("document.querySelector('#status').textContent.startsWith('Source unit 0, thinking.delta, became t')")
     assert page.run("document.querySelector('#status').getAttribute('aria-live')") == "polite"
-    label = page.run("document.activeElement.getAttribute('aria-label')")
-    assert "source unit 0, became target units 1, 2" in label
+    assert name(page, "#source-0").startswith("0 thinking.delta The")
+    assert name(page, "#source-0").endswith(". source unit 0, became target units 1, 2")
+
+
+def name(page: Page, selector: str) -> str:
+    """What an element is called by those who do not see it."""
+    page.call("Accessibility.enable")
+    found = page.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
+    nodes = page.call("Accessibility.getPartialAXTree", objectId=found["result"]["objectId"], fetchRelatives=False)
+    return " ".join(str(nodes["nodes"][0]["name"]["value"]).split())
+
+
+def test_the_name_of_a_row_has_all_that_is_seen_of_it(page: Page, shown: Any) -> None:
+    shown(views.turn())
+    page.click("#show-carries")
+    for row in ("#source-6", "#source-0", "#target-0", "#target-9"):
+        seen = page.run(
+            f"[...document.querySelectorAll('{row} > :not(.unseen)')].map((part) => part.innerText).join(' ')"
+        )
+        assert " ".join(seen.split()) in name(page, row)
+
+
+@pytest.mark.parametrize(("width", "panel"), [(1280, "#open"), (1440, "#open"), (1280, "#show-losses")])
+def test_a_unit_stays_in_sight_when_the_panel_opens_and_closes(
+    page: Page, shown: Any, width: int, panel: str
+) -> None:
+    page.size(width, 800)
+    shown(views.long(1000))
+    # the rails as narrow as beside the playground's own column
+    page.run("document.querySelector('#bench').hidden = false")
+    page.run("document.querySelector('#source-3').focus()")
+    for _ in range(40):
+        page.press("PageDown")
+    for _ in range(9):
+        page.press("ArrowDown")
+    where = (
+        "(() => { const row = document.querySelector('#source-412').getBoundingClientRect();"
+        " const all = document.querySelector('#scroller').getBoundingClientRect();"
+        " return row.top >= all.top - 1 && row.bottom <= all.bottom + 1; })()"
+    )
+    frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
+    assert page.run(where)
+    before = page.run("getComputedStyle(document.querySelector('#canvas')).getPropertyValue('--row')")
+    for _ in range(2):
+        page.click(panel)
+        page.run(frames)
+        assert page.run("!document.querySelector('#panel').hidden")
+        if width == 1280:
+            assert page.run("getComputedStyle(document.querySelector('#canvas')).getPropertyValue('--row')") != before
+        assert page.run(where)
+        page.click("#close")
+        page.run(frames)
+        assert page.run(where)
+
+
+def test_lines_have_contrast_in_both(page: Page, shown: Any) -> None:
+    shown(views.turn())
+    script = """(() => {
+      const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+      const light = (color) => {
+        paint.fillStyle = color;
+        paint.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => {
+          const c = part / 255;
+          return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const on = light(getComputedStyle(document.querySelector("#scroller")).backgroundColor);
+      const lines = [...document.querySelectorAll("#threads path")].map((line) => getComputedStyle(line).stroke);
+      const brackets = [...document.querySelectorAll(".bracket")].map((each) => getComputedStyle(each).borderTopColor);
+      return [...lines, ...brackets].map((color) => {
+        const [a, b] = [light(color), on].sort((a, b) => b - a);
+        return (a + 0.05) / (b + 0.05);
+      });
+    })()"""
+    for scheme in ("light", "dark"):
+        page.prefers(scheme)
+        for state in ("h1", "#source-6"):
+            page.hover(state)
+            found = page.run(script)
+            assert len(found) > 15
+            assert min(found) >= 3
+
+
+def test_a_low_page_scrolls_as_a_whole(page: Page, shown: Any) -> None:
+    page.size(360, 225)
+    shown(views.long(100))
+    assert page.run("document.querySelector('#scroller').clientHeight") >= 200
+    assert page.run("document.documentElement.scrollHeight") > 225
+    assert page.run("document.documentElement.scrollWidth") <= 360
 
 
 def test_the_tab_key_reaches_one_unit_of_the_list(page: Page, shown: Any) -> None:
@@ -149,14 +277,29 @@ def test_what_is_not_said_and_the_carries_are_shown_on_request(page: Page, shown
     page.click("#show-losses")
     panel = text(page, "#panel")
     assert "refusal — no word for it (content, lost)" in panel
-    assert "created_at — no time stamps (travels in the carry)" in panel
-    page.click("#panel .jump")
-    assert focused(page) == "source-0"
+    assert "Part 0 (thinking): 2 × created_at — no time stamps (travels in the carry)" in panel
+    order = [panel.index(each) for each in ("Content of the message: 2", "refusal —", "Not content: 2", "created_at —")]
+    assert order == sorted(order), "content comes first"
+    page.click("#panel .loss.content .jump")
+    assert focused(page) == "source-11"
+    page.click("#show-losses")
+    page.click("#show-losses")
     assert page.run("document.querySelectorAll('.aside').length") == 0
     page.click("#show-carries")
     asides = page.run("[...document.querySelectorAll('.aside')].map((aside) => aside.textContent)")
     assert len(asides) == 4
     assert asides[0] == 'carry {"v":1,"synthetic":true}'
+
+
+def test_what_is_cut_off_can_be_opened(page: Page, shown: Any) -> None:
+    shown(views.long(1000))
+    page.click("#show-losses")
+    counted = "document.querySelectorAll('#panel .jump').length"
+    assert page.run(counted) == 24
+    for size in (24 + 240, 1000):
+        page.run("document.querySelector('#panel .more').click()")
+        assert page.run(counted) == size
+    assert page.run("document.querySelector('#panel .more') === null")
 
 
 def test_the_panel_shows_numbers_as_they_were_written(page: Page, shown: Any) -> None:

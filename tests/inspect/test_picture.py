@@ -25,7 +25,7 @@ def test_it_has_every_unit_mark_and_part() -> None:
             assert any(unit["kind"] in text and unit["label"] in text for text in found)
     marks = [mark for side in ("source", "target") for unit in view[side]["units"] for mark in unit["marks"]]
     assert sorted(text for text in found if text in set(marks)) == sorted(marks)
-    assert [found.count(part) for part in ("thinking", "text", "call", "embedding")] == [2, 2, 2, 1]
+    assert [found.count(part) for part in ("thinking", "text", "call", "embedding")] == [2, 2, 2, 2]
 
 
 def test_every_link_is_drawn() -> None:
@@ -33,6 +33,7 @@ def test_every_link_is_drawn() -> None:
     links = sum(len(unit["to"]) for unit in view["source"]["units"])
     threads = [path for path in ElementTree.fromstring(picture(view)).iter(f"{SVG}path") if "C" in path.attrib["d"]]
     assert len(threads) == links
+    assert sum("stroke-dasharray" in path.attrib for path in threads) == 1, "what is only carried is dashed"
 
 
 def test_it_says_what_it_leaves_out() -> None:

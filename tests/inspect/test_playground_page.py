@@ -113,7 +113,7 @@ def test_another_target_is_chosen(bench: Page) -> None:
 def test_what_is_not_recognised_is_said_and_not_run(bench: Page) -> None:
     put(bench, "#src", "auto", "change")
     put(bench, "#text", "\n".join(HOSTILE).replace("\x00", ""))
-    says(bench, "#note", "the format is not recognised; choose one")
+    says(bench, "#note", "Not recognised: it is ")
     assert bench.run("window.hurt") is None
     says(bench, "#summary", "0 units became 0 units")
     put(bench, "#text", TEXT)
@@ -121,8 +121,79 @@ def test_what_is_not_recognised_is_said_and_not_run(bench: Page) -> None:
     put(bench, "#cut", "0")
     says(bench, "#cut + output", "0 of")
     says(bench, "#note", "Recognised as unievent-sse")
-    put(bench, "#text", "")
-    says(bench, "#note", "the format is not recognised; choose one")
+
+
+FRAMES = b"".join(translate.convert(TEXT.encode(), "unievent-sse", "gateway-sse")).decode()
+
+
+def paste(page: Page, text: str) -> None:
+    """Put a text in place of all that is there, as people do."""
+    page.click("#text")
+    page.run("document.querySelector('#text').select()")
+    page.run(
+        "(() => { const data = new DataTransfer(); data.setData('text/plain', '');"
+        "document.activeElement.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true})); })()"
+    )
+    page.call("Input.insertText", text=text)
+
+
+def test_what_is_pasted_over_an_example_is_recognised(bench: Page) -> None:
+    assert bench.run("document.querySelector('#src').value") == "unievent-sse"
+    paste(bench, FRAMES)
+    says(bench, "#note", "Recognised as gateway-sse")
+    assert bench.run("document.querySelector('#error').hidden")
+    assert bench.run("document.querySelector('#src').value") == "auto"
+
+
+def test_a_format_that_was_chosen_stands_until_another_stream_is_pasted(bench: Page) -> None:
+    paste(bench, FRAMES)
+    says(bench, "#note", "Recognised as gateway-sse")
+    put(bench, "#src", "gateway-sse", "change")
+    bench.wait("document.querySelector('#note').textContent === ''")
+    bench.run("document.querySelector('#text').setSelectionRange(0, 0)")
+    bench.call("Input.insertText", text="\n")
+    bench.wait("document.querySelector('#text').value.startsWith('\\n')")
+    says(bench, "#summary", "70 units became")
+    assert bench.run("document.querySelector('#src').value") == "gateway-sse"
+    paste(bench, TEXT)
+    says(bench, "#note", "Recognised as unievent-sse")
+
+
+@pytest.mark.parametrize("blank", ["", " \n\n"])
+def test_no_text_is_no_error_but_three_lines_of_help(bench: Page, blank: str) -> None:
+    put(bench, "#text", blank)
+    bench.wait("!document.querySelector('#empty').hidden")
+    assert bench.run("document.querySelectorAll('#empty p').length") == 3
+    assert bench.run("document.querySelector('#error').hidden")
+    assert bench.run("document.querySelectorAll('.unit').length") == 0
+    assert bench.run("document.querySelector('#note').textContent") == ""
+    before = calls(bench)
+    put(bench, "#chunk", "300")
+    put(bench, "#text", TEXT)
+    says(bench, "#summary", "84 units became 70 units")
+    assert bench.run("document.querySelector('#empty').hidden")
+    assert calls(bench) == before + 1, "nothing is asked of nothing"
+
+
+def test_a_server_that_is_gone_is_a_sentence(page: Page) -> None:
+    with Server() as gone:
+        thread = threading.Thread(target=gone.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        page.open(gone.url)
+        says(page, "#summary", "84 units became 70 units")
+        gone.shutdown()
+        thread.join(PATIENCE)
+    said = "document.querySelector('#note').textContent"
+    for more in range(1, 20):
+        # a connection that the browser had opened ahead is answered still
+        put(page, "#text", FRAMES + more * "\n")
+        page.wait(f"{said} !== ''")
+        if "does not answer" in page.run(said):
+            break
+        page.run("new Promise((done) => setTimeout(done, 500))")
+    assert page.run(said).startswith("The playground's server does not answer. Start it again, with: translate-streams")
+    page.run("0")
+    page.errors.clear()  # the browser says it too
 
 
 def test_a_stream_is_mended_when_that_is_asked_for(bench: Page) -> None:
@@ -201,3 +272,13 @@ def test_it_is_usable_on_a_narrow_screen(bench: Page) -> None:
     bench.size(380, 800)
     assert bench.run("document.documentElement.scrollWidth") <= 380
     assert bench.run("document.querySelector('#scroller').clientHeight") > 150
+
+
+def test_at_400_percent_of_zoom_the_page_scrolls_and_the_list_has_room(bench: Page) -> None:
+    bench.size(360, 225)
+    assert bench.run("document.querySelector('#scroller').clientHeight") >= 200
+    assert bench.run("document.querySelector('#text').clientHeight") >= 100
+    assert bench.run("document.documentElement.scrollWidth") <= 360
+    bench.run("document.querySelector('#source-70')?.focus(), document.querySelector('#source-0').focus()")
+    bench.press("End")
+    bench.wait("document.activeElement.id === 'source-83'")

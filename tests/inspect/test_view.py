@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from typing import Any
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.inspect.streams import CASES, NOW, Case, blocks, clock, delta, lines, stop
+from tests.inspect.streams import CASES, EXAMPLES, NOW, Case, blocks, clock, delta, lines, stop
 from tests.sources import MODEL, USAGE, frame
 from tests.strategies import FORMATS, sources
-from translate import TranslateError, UnknownFormat, convert
+from translate import Event, Ping, Start, Trace, TranslateError, UnknownFormat, convert
 from translate.carry.losses import LossPolicy
 from translate.inspect import view
 from translate.inspect.words import LONG
@@ -21,9 +22,9 @@ from translate.registry import codec
 
 LOSSES: tuple[LossPolicy, ...] = ("carry", "drop", "raise")
 BY_NAME = {case.name: case for case in CASES}
-UNIT = {"index", "kind", "label", "time", "part", "raw", "marks"}
+UNIT = {"index", "kind", "label", "time", "part", "raw", "failed", "marks"}
 SOURCE_MARKS = {"held", "merged", "lost", "carried", "silent"}
-TARGET_MARKS = {"made up", "merged", "carry", "restored"}
+TARGET_MARKS = {"made up", "filled in", "merged", "carry", "restored"}
 FINDING = {"unit", "field", "reason", "content", "carried"}
 
 
@@ -41,11 +42,15 @@ def conforms(found: dict[str, Any]) -> None:
             assert len(unit["label"]) <= LONG
             assert unit["kind"]
     assert all(unit.keys() == UNIT | {"to"} and set(unit["marks"]) <= SOURCE_MARKS for unit in sources)
-    assert all(unit.keys() == UNIT | {"from", "carry"} and set(unit["marks"]) <= TARGET_MARKS for unit in targets)
+    assert all(unit.keys() == UNIT | {"from", "carried", "carry"} for unit in targets)
+    assert all(set(unit["marks"]) <= TARGET_MARKS for unit in targets)
     for part in found["parts"]:
-        assert part.keys() == {"kind", "source", "target"}
+        assert part.keys() == {"kind", "source", "target", "native"}
+        assert part["target"] is not None or not part["native"]
         assert 0 <= part["source"][0] <= part["source"][1] < len(sources)
         assert part["target"] is None or 0 <= part["target"][0] <= part["target"][1] < len(targets)
+    for unit in targets:
+        assert {*unit["carried"]} <= {*unit["from"]}
     for finding in [*found["losses"], *found["guesses"], *found["repairs"]]:
         assert finding.keys() == FINDING
         assert finding["unit"] is None or 0 <= finding["unit"] < len(sources)
@@ -94,15 +99,81 @@ def test_a_held_call_is_held_and_merged() -> None:
     assert [unit["marks"] for unit in sources[2:7]] == [["held", "merged"]] * 4 + [["merged"]]
     assert {tuple(unit["to"]) for unit in sources[2:7]} == {(4,)}
     assert targets[4]["from"] == [2, 3, 4, 5, 6]
-    assert found["parts"][1] == {"kind": "tool_call", "source": [2, 6], "target": [4, 4]}
+    assert found["parts"][1] == {"kind": "tool_call", "source": [2, 6], "target": [4, 4], "native": True}
 
 
 def test_a_part_without_native_words_is_only_carried() -> None:
     found = BY_NAME["inline"].view()
-    assert found["parts"] == [{"kind": "inline_data", "source": [0, 2], "target": None}]
+    assert found["parts"] == [{"kind": "inline_data", "source": [0, 2], "target": [1, 4], "native": False}]
     assert [unit["marks"] for unit in found["source"]["units"]] == [["carried"]] * 3 + [[]]
     assert [unit["kind"] for unit in found["target"]["units"][1:5]] == ["carry"] * 4
     assert all(unit["raw"] == "" and unit["carry"] for unit in found["target"]["units"][1:5])
+
+
+def test_a_carry_that_rides_is_no_part_of_what_it_rides_on() -> None:
+    stream = lines([delta(0, "text.delta", text="a"), delta(1, "text.done", text="a"), *inline(), stop(9)])
+    targets = view(stream, "unievent-jsonl", "gateway-jsonl", clock=clock)["target"]["units"]
+    assert targets[-1]["kind"] == "stop"
+    assert (targets[-1]["from"], targets[-1]["carried"]) == ([2, 3, 4], [2, 3])
+
+
+def inline() -> list[dict[str, Any]]:
+    members = {"mime_type": "image/png", "data": "AAAA"}
+    return [delta(2, "inline_data.delta", **members), delta(3, "inline_data.done", **members)]
+
+
+def test_a_call_that_was_cut_off_surrounds_its_carry_and_not_the_error() -> None:
+    found = BY_NAME["error"].view()
+    targets = found["target"]["units"]
+    call = found["parts"][-1]
+    assert call == {"kind": "tool_call", "source": [7, 10], "target": [9, 9], "native": False}
+    assert [targets[at]["kind"] for at in (9, 10)] == ["carry", "error"]
+    assert (targets[10]["part"], found["source"]["units"][11]["part"]) == (None, None)
+    assert [unit["index"] for unit in targets if unit["failed"]] == [10]
+    assert [unit["index"] for unit in found["source"]["units"] if unit["failed"]] == [11]
+
+
+def test_a_start_that_was_made_up_is_not_lost_when_the_stream_is_cut() -> None:
+    turn = (EXAMPLES / "claude-turn.unievent.sse").read_bytes()
+    whole = b"".join(convert(turn, "unievent-sse", "gateway-sse", clock=clock))
+    found = view(whole[: whole.index(b"data:", 500)], "gateway-sse", "unievent-sse", clock=clock)
+    assert found["error"]["type"] == "TruncatedStream"
+    assert not any(loss["content"] for loss in found["losses"])
+    assert found["source"]["units"][0]["kind"] == "streamStart"
+    assert [unit["marks"] for unit in found["source"]["units"] if "lost" in unit["marks"]] == []
+
+
+@pytest.mark.parametrize("dst", ["gateway-sse", "unievent-sse"])
+@given(st.data())
+def test_nothing_is_marked_lost_that_says_nothing(dst: str, data: st.DataObject) -> None:
+    source = data.draw(sources([format for format in FORMATS if "-" in format]))
+    cut = source.joined[: data.draw(st.integers(0, len(source.joined)))]
+    trace = Trace()
+    found = view(cut, source.format, dst, clock=clock)
+    with contextlib.suppress(TranslateError):
+        list(convert(cut, source.format, dst, clock=clock, trace=trace, errors="encode"))
+    about = {loss["unit"] for loss in found["losses"] if loss["content"]}
+    for unit, seen in zip(trace.sources, found["source"]["units"], strict=True):
+        if "lost" in seen["marks"]:
+            said = [type(event) for event in unit.events if not is_made_up(event)]
+            assert unit.index in about or (found["error"] is not None and said)
+
+
+def is_made_up(event: Event) -> bool:
+    synthetic = any(own.get("synthetic") for own in (event.residue or {}).values())
+    return type(event) is Ping or (type(event) is Start and synthetic)
+
+
+@pytest.mark.parametrize("dst", ["gateway-sse", "gateway-jsonl"])
+def test_counts_that_nobody_knows_are_marked(dst: str) -> None:
+    unknown = stop(9)
+    unknown["usage_metadata"] = dict.fromkeys(unknown["usage_metadata"])
+    stream = lines([delta(0, "text.delta", text="a"), delta(1, "text.done", text="a"), unknown])
+    last = view(stream, "unievent-jsonl", dst, clock=clock)["target"]["units"][-1]
+    assert last["marks"] == ["filled in"]
+    assert last["label"] == "stop, 0 in, 0 out (made up: input_tokens, output_tokens)"
+    known = view(lines([*map(json.loads, stream.splitlines()[:2]), stop(9)]), "unievent-jsonl", dst, clock=clock)
+    assert known["target"]["units"][-1]["marks"] == []
 
 
 def test_what_is_dropped_is_lost() -> None:

@@ -20,15 +20,22 @@ HOSTILE = (
 def source(index: int, kind: str, label: str, to: list[int], *marks: str, part: int | None = None) -> dict[str, Any]:
     raw = json.dumps({"type": kind, "value": label})
     return {"index": index, "kind": kind, "label": label, "time": 1_700_000_000_000 + 12 * index, "part": part,
-            "raw": raw, "to": to, "marks": list(marks)}  # fmt: skip
+            "raw": raw, "to": to, "failed": kind == "error", "marks": list(marks)}  # fmt: skip
 
 
 def target(
-    index: int, kind: str, label: str, of: list[int], *marks: str, part: int | None = None, carry: str | None = None
+    index: int,
+    kind: str,
+    label: str,
+    of: list[int],
+    *marks: str,
+    part: int | None = None,
+    carry: str | None = None,
+    carried: list[int] | None = None,
 ) -> dict[str, Any]:
     unit = source(index, kind, label, [], *marks, part=part)
     del unit["to"]
-    return {**unit, "from": of, "carry": carry}
+    return {**unit, "from": of, "carried": carried or [], "carry": carry}
 
 
 def view(sources: list[dict[str, Any]], targets: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -68,14 +75,14 @@ def turn() -> dict[str, Any]:
         target(7, "content", "world", [4], part=1),
         target(8, "contentEnd", "", [5], part=1),
         target(9, "tool", "weather", [6, 7, 8], "merged", part=2),
-        target(10, "carry", "", [9], "carry", carry='{"parts":[{"kind":"embedding","data":[0.5,0.25]}]}'),
+        target(10, "carry", "", [9], "carry", carry='{"parts":[{"kind":"embedding"}]}', carried=[9], part=3),
         target(11, "stop", "toolCall", [12]),
     ]
     parts = [
-        {"kind": "thinking", "source": [0, 2], "target": [1, 4]},
-        {"kind": "text", "source": [3, 5], "target": [5, 8]},
-        {"kind": "call", "source": [6, 8], "target": [9, 9]},
-        {"kind": "embedding", "source": [9, 9], "target": None},
+        {"kind": "thinking", "source": [0, 2], "target": [1, 4], "native": True},
+        {"kind": "text", "source": [3, 5], "target": [5, 8], "native": True},
+        {"kind": "call", "source": [6, 8], "target": [9, 9], "native": True},
+        {"kind": "embedding", "source": [9, 9], "target": [10, 10], "native": False},
     ]
     losses = [
         {"unit": 0, "field": "created_at", "reason": "no time stamps", "content": False, "carried": True},
@@ -113,5 +120,5 @@ def long(size: int) -> dict[str, Any]:
         {"unit": index, "field": "created_at", "reason": "no time stamps", "content": False, "carried": True}
         for index in range(size)
     ]
-    parts = [{"kind": "text", "source": [0, size - 1], "target": [0, len(targets) - 1]}]
+    parts = [{"kind": "text", "source": [0, size - 1], "target": [0, len(targets) - 1], "native": True}]
     return view(sources, targets, parts=parts, losses=losses)

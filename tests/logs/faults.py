@@ -247,7 +247,14 @@ OTHERS = (
     ("an input that changes meanwhile", "writes no output for the input; the others are converted", "it changed", 3),
     ("a full disk", "ends; leaves no output in part; `--resume` goes on", "No space left on device", 3),
     ("a process that is killed", "ends, as above", "a process of the job was ended", 3),
-    ("counts that do not add up", "ends, as above", "the job does not add up", 3),
+    ("a stream at which the program fails", "rejects it; the others are converted", "of the program itself", 70),
+    (
+        "an input at which the program fails",
+        "writes no output for the input; the others are converted",
+        "internal error",
+        70,
+    ),
+    ("counts of an input that do not add up", "the same", "internal error, Unaccounted", 70),
 )
 """Shown by tests of their own."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 from tests.logs import faults, packing, samples
 from tests.logs.samples import GOOD, SETTINGS, text
 from translate import GrammarError, registry
+from translate.cli import main
 from translate.engine.options import make_options
 from translate.logs import Job, Layout, convert_logs
 from translate.logs.grouping import Group, Grouping, Row
-from translate.logs.layout import Counts, Unaccounted
+from translate.logs.layout import Counts
 
 UNITS = Layout("parquet", "unit", units=True, id="id", order="seq")
 
@@ -23,16 +25,16 @@ UNITS = Layout("parquet", "unit", units=True, id="id", order="seq")
 @pytest.mark.parametrize("number", [int, float, Decimal, lambda value: Decimal(value).scaleb(-2).scaleb(2)])
 def test_whole_numbers_of_any_type_have_no_gaps(number: Callable[[int], Any]) -> None:
     rows = [Row("a", number(value), value, b"") for value in (3, 1, 2, 5)]
-    assert [row.place for row in Group("a", rows[:3]).in_order(gaps=False)] == [1, 2, 3]
+    assert [row.place for row in Group("a", rows[:3]).in_order(UNITS).rows] == [1, 2, 3]
     with pytest.raises(GrammarError, match="leaves out 4"):
-        Group("a", rows).in_order(gaps=False)
-    assert [row.place for row in Group("a", rows).in_order(gaps=True)] == [1, 2, 3, 5]
+        Group("a", rows).in_order(UNITS)
+    assert [row.place for row in Group("a", rows).in_order(replace(UNITS, gaps=True)).rows] == [1, 2, 3, 5]
 
 
 @pytest.mark.parametrize("orders", [(0.5, 2.0, 7.0), (Decimal("0.5"), Decimal(2), Decimal(7)), (0.0, float("inf"))])
 def test_other_numbers_may_leave_some_out(orders: Any) -> None:
     rows = [Row("a", order, place, b"") for place, order in enumerate(orders)]
-    assert Group("a", rows).in_order(gaps=False) == rows
+    assert Group("a", rows).in_order(UNITS) == (rows, False)
 
 
 def test_records_add_up() -> None:
@@ -67,8 +69,8 @@ def test_rows_that_are_lost_are_noticed(
     assert counts.records_in == len(rows)
     groups = Grouping.groups
     monkeypatch.setattr(Grouping, "groups", lambda self: list(groups(self))[:-1])
-    with pytest.raises(Unaccounted):
-        convert_logs(Job(job.inputs, str(tmp_path / "new"), job.layout, SETTINGS))
+    again = convert_logs(Job(job.inputs, str(tmp_path / "new"), job.layout, SETTINGS))
+    assert (again.faults, list(again.failed)) == (1, list(job.inputs))
 
 
 # ---- faults of a codec --------------------------------------------------------------------------------------
@@ -98,9 +100,20 @@ def test_a_codec_that_fails_stops_no_job(tmp_path: Path, units: bool) -> None:
     pytest.importorskip("pyarrow.parquet").write_table(found, path)
     layout = UNITS if units else Layout("parquet", "stream")
     summary = convert_logs(Job([str(path)], str(tmp_path / "out"), layout, SETTINGS))
-    assert (summary.counts.converted, summary.counts.rejected) == (1, 1)
+    assert (summary.counts.converted, summary.counts.rejected, summary.faults) == (1, 1, 1)
     (reject,) = packing.records_of((tmp_path / "out.rejects.jsonl").read_bytes())
     assert reject["error"] == {"type": "KeyError", "message": "'seven'"}
+
+
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize("command", [("convert", "-o", "out", "--to", "unievent-sse"), ("stats",)])
+def test_a_fault_is_not_taken_for_a_broken_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "log").write_text(text(12).replace('"inputTokens":1', '"inputTokens":777') + text(3))
+    assert main([*command, "in", "--from", "gateway-sse"]) == 70
 
 
 @pytest.mark.usefixtures("faulty")

@@ -17,7 +17,7 @@ import pytest
 from tests.logs import faults, packing
 from tests.logs.faults import FAULTS, GOOD, SSE, Fault
 from translate.cli import main
-from translate.logs import Job, Layout, Settings, convert_logs, job, places, task
+from translate.logs import Job, Layout, Settings, convert_logs, places, plan, processes, task, work
 from translate.logs.grouping import Grouping
 from translate.logs.layout import Counts, Unaccounted
 from translate.logs.rejects import Rejects
@@ -134,7 +134,7 @@ def test_an_input_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     changing = good_and(tmp_path, "log")
     convert_into = task.convert_into
 
-    def meanwhile(what: task.Task, *more: Any) -> None:
+    def meanwhile(what: work.Task, *more: Any) -> None:
         convert_into(what, *more)
         if what.place.path.endswith("log"):
             changing.write_bytes(GOOD + GOOD)
@@ -171,7 +171,7 @@ def test_a_full_disk(
             patch.setattr(task, "convert_into", fail)
         assert convert("--from", SSE, "-o", "out", *extra) == 3
     assert os.strerror(errno.ENOSPC) in capsys.readouterr().err
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["_manifest.jsonl"]
+    assert list((tmp_path / "out").iterdir()) == []
     assert convert("--from", SSE, "-o", "out", "--resume", *extra) == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_manifest.jsonl", "a"]
 
@@ -195,14 +195,14 @@ def test_a_file_that_may_not_grow(tmp_path: Path, jobs: str) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (3, f"translate-streams: cannot write out/a: {os.strerror(errno.EFBIG)}\n")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["_manifest.jsonl"]
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_process_that_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "in" / "a").write_bytes(GOOD)
-    monkeypatch.setattr(job, "run", packing.end)
+    monkeypatch.setattr(processes, "run", packing.end)
     assert convert("--from", SSE, "-o", "out", "--jobs", "2") == 3
     assert "a process of the job was ended" in capsys.readouterr().err
 
@@ -223,7 +223,7 @@ def test_counts_that_do_not_add_up(
     settings = Settings(SSE, "gateway-sse")
     match lost:
         case "converted":
-            monkeypatch.setattr(Counts, "fault", lambda self: "1 is not 2")
+            monkeypatch.setattr(Counts, "fault", lambda self: "1 is not 2" if self.streams_in else None)
         case "reject":
             monkeypatch.setattr(Rejects, "add", lambda self, reject: None)
         case "row":
@@ -231,7 +231,69 @@ def test_counts_that_do_not_add_up(
                 return
             groups = Grouping.groups
             monkeypatch.setattr(Grouping, "groups", lambda self: list(groups(self))[:1])
+    summary = convert_logs(Job([str(path)], str(tmp_path / "out"), layout, settings))
+    assert summary.failed[str(path)].startswith("internal error, Unaccounted: ")
+    assert (summary.faults, summary.entries) == (1, [])
+    assert [path.name for path in tmp_path.iterdir()] == ["in"], "a job that did nothing leaves nothing"
+
+
+def test_the_job_itself_adds_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in" / "log").write_bytes(GOOD)
+    monkeypatch.setattr(task, "_add_up", lambda *what: None)
+    monkeypatch.setattr(Counts, "fault", lambda self: "1 is not 2")
     with pytest.raises(Unaccounted):
-        convert_logs(Job([str(path)], str(tmp_path / "out"), layout, settings))
-    assert not (tmp_path / "out").exists()
-    assert not list(tmp_path.rglob("*.part"))
+        convert_logs(Job([str(tmp_path / "in" / "log")], str(tmp_path / "out"), Layout(), Settings(SSE, "gateway-sse")))
+
+
+@pytest.mark.parametrize("where", ["task", "recognise"])
+def test_an_input_at_which_the_program_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    good_and(tmp_path, "log")
+    module: Any = task if where == "task" else plan
+    name = {"task": "_run", "recognise": "recognise"}[where]
+    real = getattr(module, name)
+
+    def fail(what: Any, *more: Any) -> Any:
+        if "log" in str(what):
+            raise KeyError("seven")
+        return real(what, *more)
+
+    monkeypatch.setattr(module, name, fail)
+    assert convert("--from", SSE if where == "task" else "auto", "-o", "out") == 70
+    said = capsys.readouterr().err
+    assert "in/log: internal error, KeyError: 'seven'" in said
+    assert "1 of the program itself" in said
+    assert (tmp_path / "out" / "good").read_bytes() == packing.whole(GOOD, SSE, "gateway-sse")
+    monkeypatch.undo()
+    os.chdir(tmp_path)
+    assert convert("--from", SSE if where == "task" else "auto", "-o", "out", "--resume") == 0
+
+
+def test_a_job_that_did_nothing_does_not_bar_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "in" / "log"
+    path.write_bytes(b"\x1f\x8b" + GOOD)
+    assert convert("--from", SSE, "-o", "out") == 3
+    path.write_bytes(GOOD)
+    assert convert("--from", SSE, "-o", "out") == 0
+
+
+# ---- size -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pad", [-1, 0, 1, 2, 3_000_000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_record_that_is_too_long_is_rejected_whole(tmp_path: Path, pad: int, end: bytes, packed: str) -> None:
+    limit = 20_000
+    line = json.dumps({"stream": GOOD.decode(), "pad": ""}).encode()
+    long = line.replace(b'"pad": "', b'"pad": "' + b"x" * (limit - len(line) + pad))
+    assert len(long) == limit + pad
+    path = tmp_path / "in" / f"log{packed}"
+    path.write_bytes(packing.packed(line + end + long + end + line, packed))
+    job = Job([str(path)], str(tmp_path / "out"), Layout("lines"), Settings(SSE, "gateway-sse"), record=limit)
+    counts = convert_logs(job).counts
+    assert (counts.converted, counts.rejected, counts.records_in) == ((3, 0, 3) if pad <= 0 else (2, 1, 3))
+    for reject in rejects(tmp_path / "out.rejects.jsonl"):
+        assert (content(reject), reject["at"]) == (long, {"offset": len(line + end)})
+        assert reject["error"]["message"] == f"the record has {len(long)} bytes"

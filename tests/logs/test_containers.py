@@ -18,7 +18,7 @@ from tests.strategies import sources
 from translate import Append, convert, jsontext, registry
 from translate.engine.options import make_options
 from translate.errors import TranslateError
-from translate.logs import Layout, Settings, job, places
+from translate.logs import Layout, Settings, places, processes
 from translate.logs.layout import Counts
 from translate.logs.stream import Mismatch, verify
 from translate.logs.stream import whole as convert_whole
@@ -169,7 +169,7 @@ def test_text_that_is_digits_is_an_order_of_numbers(tmp_path: Path) -> None:
 def test_processes_change_no_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, packing_of_output: str
 ) -> None:
-    monkeypatch.setattr(job, "PART", 20_000)
+    monkeypatch.setattr(processes, "PART", 20_000)
     streams = packing.examples("unievent-sse", 60)
     streams[7] = streams[7][:-400]
     data = packing.of_streams(streams).replace(b"\n", ending.encode())
@@ -202,11 +202,11 @@ def test_parts_have_borders_anywhere(tmp_path: Path, ending: bytes) -> None:
 
 def read_lines(place: places.Place, start: int, end: int | None) -> list[tuple[int, bytes]]:
     with places.reading(place) as file:
-        return list(places.lines(file, start, end))
+        return [(at, line) for at, line in places.lines(file, start, end) if isinstance(line, bytes)]
 
 
 def test_parts_beside_logs_that_are_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "PART", 5_000)
+    monkeypatch.setattr(processes, "PART", 5_000)
     folder = tmp_path / "logs"
     folder.mkdir()
     for number in range(4):

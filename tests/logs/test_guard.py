@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.logs.faults import CUT, GOOD, OTHER, SSE
 from translate.cli import main
 from translate.logs import Job, Settings, convert_logs
 from translate.logs.guard import BadPlan, OutputExists, alone
-from translate.logs.job import plan
+from translate.logs.plan import plan
 
 SETTINGS = Settings(SSE, "gateway-sse", clock=packing.NOW)
 FORMATS = ("--from", SSE, "--to", "gateway-sse")
@@ -167,6 +168,43 @@ def test_a_report_in_the_folder_that_the_job_makes() -> None:
     put("in/log")
     assert convert("in", "-o", "out", "--report", "out/all/report") == 0
     assert json.loads(Path("out/all/report").read_bytes().splitlines()[-1])["counts"]["converted"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes with names")
+@pytest.mark.parametrize("name", ["out", "out.rejects.jsonl", "out.manifest.jsonl", "out.part"])
+def test_what_is_no_regular_file_is_never_replaced(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    put("in/log")
+    os.mkfifo(name)
+    linked = put("other", b"mine")
+    for more in (("--force",), ("--force", "--dry-run"), ("--resume",)):
+        assert convert("in/log", "-o", "out", *more) == 2
+        assert f"{name} is no regular file" in capsys.readouterr().err
+    assert stat.S_ISFIFO(os.stat(name).st_mode)
+    os.unlink(name)
+    os.symlink("/dev/null", name)
+    assert convert("in/log", "-o", "out", "--force") == 2
+    assert os.readlink(name) == "/dev/null"
+    assert linked.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_link_is_followed_and_stays(jobs: str) -> None:
+    put("in/log", GOOD + CUT)
+    put("in/more")
+    put("elsewhere/made", b"before")
+    put("elsewhere/rejected", b"before")
+    os.mkdir("out")
+    os.symlink("../elsewhere/made", "out/log")
+    os.symlink("../elsewhere/rejected", "out/log.rejects.jsonl")
+    os.symlink("../elsewhere/new", "out/more")
+    assert convert("in", "-o", "out") == 2
+    assert convert("in", "-o", "out", "--force", "--jobs", jobs) == 1
+    assert [os.path.islink(f"out/{name}") for name in ("log", "log.rejects.jsonl", "more")] == [True] * 3
+    made = packing.whole(GOOD, SSE, "gateway-sse")
+    assert Path("elsewhere/made").read_bytes() == Path("elsewhere/new").read_bytes() == made
+    assert len(packing.records_of(Path("elsewhere/rejected").read_bytes())) == 1
+    assert convert("in", "-o", "out", "--resume") == 1
+    assert sorted(os.listdir("elsewhere")) == ["made", "new", "rejected"]
 
 
 # ---- what was there before ----------------------------------------------------------------------------------

@@ -93,6 +93,17 @@ def test_rows_of_units(explode: bool) -> None:
             assert row["error"].startswith(errors.get(id, "DecodeError: the row has no id"))
 
 
+def test_an_error_of_a_column_keeps_its_type() -> None:
+    ds = data.from_arrow(pa.table({"n": [1], "s": ["x"]}))
+    for name, match in (("other", "no column 'other'"), ("n", "it holds no stream")):
+        with pytest.raises(ValueError, match=match):
+            convert_column(ds, name, *FORMATS)
+    with pytest.raises(ValueError, match="no column 'other'"):
+        convert_units(ds, "n", "other", "s", *FORMATS)
+    with pytest.raises(ValueError, match="already"):
+        convert_column(ds, "s", *FORMATS, error="n")
+
+
 def test_a_format_that_does_not_exist_is_refused_at_once() -> None:
     with pytest.raises(UnknownFormat):
         convert_column(data.from_items([{"s": "x"}]), "s", "gateway-sse", "other")

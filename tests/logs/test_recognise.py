@@ -9,8 +9,11 @@ import pytest
 
 from tests.logs import packing
 from translate.cli import main
+from translate.logs import Layout
 from translate.logs.places import Place
-from translate.logs.recognise import NotRecognised, format_of, recognise
+from translate.logs.recognise import NotRecognised, recognise
+from translate.recognise import format_of
+from translate.registry import resolve
 
 FORMATS = ("unievent-sse", "unievent-jsonl", "gateway-sse", "gateway-jsonl", "events-jsonl")
 STREAMS = {format: packing.examples(format) for format in FORMATS}
@@ -72,17 +75,34 @@ def test_first_records_may_lack_a_stream(tmp_path: Path) -> None:
     assert told(tmp_path / "log", data) == "unievent-sse, JSON lines with a stream each in 'answer'"
 
 
+ERROR = {"error": {"message": "overloaded"}}
+OTHER_BODIES: tuple[Any, ...] = ("", "<html>502 {bad}</html>", '{"error": {"message": "overloaded"}}', ERROR, [], 7)
+
+
+@pytest.mark.parametrize("first", OTHER_BODIES)
+def test_records_vote(tmp_path: Path, first: Any) -> None:
+    """A body that is none, or an error, decides for no file, wherever it stands."""
+    good = [packing.line({"body": stream.decode(), "id": n}) for n, stream in enumerate(STREAMS["unievent-sse"][2:5])]
+    other = packing.line({"request": {"model": "m"}, "body": first})
+    for data in (other + b"".join(good), b"<html>\n" + other * 20 + good[0], good[0] + other):
+        assert told(tmp_path / "log", data) == "unievent-sse, JSON lines with a stream each in 'body'"
+    with_field = recognise(Place(str(tmp_path / "log"), "log"), Layout("lines", "body"))
+    assert with_field.format == "unievent-sse"
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
         (b"", "is empty"),
-        (b" \n", "is empty"),
-        (b"hello\n", "no log of a known format"),
-        (bytes(range(256)), "no log of a known format"),
-        (b'{"a": 1}\n', "hold no stream of a known format"),
-        (b"{", "hold no stream of a known format"),
-        (b'data: {"choices": []}\n\n', "no log of a known format"),
-        (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "name the fields of its id"),
+        (b" \n", "blank lines alone"),
+        (b"hello\n", "text, neither JSON nor SSE"),
+        (bytes(range(256)), "binary data"),
+        (b'{"a": 1}\n', "no unit of a format that is known"),
+        (b"{", "broken JSON"),
+        (b'data: {"candidates": []}\n\n', "Gemini, for which no codec is installed"),
+        (b'[{"candidates": []}]', "Gemini, for which no codec is installed"),
+        (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "a unit each in 'u', not"),
+        (b'[{"stream": ""},\n {"stream": ""}]\n', "is a JSON array, not JSON lines: `jq"),
     ],
 )
 def test_what_is_not_recognised(tmp_path: Path, data: bytes, says: str) -> None:
@@ -117,10 +137,11 @@ def test_recordings_of_chat_are_recognised() -> None:
     assert found.count(None) < len(found) / 20
 
 
-def test_recordings_of_others_are_not_recognised() -> None:
+def test_recordings_of_others_are_taken_for_nothing_else() -> None:
     if not packing.CORPUS.is_dir():
         pytest.skip(f"the corpus of recordings is not at {packing.CORPUS}")
-    for folder in ("anthropic", "gemini", "openai-responses"):
+    for folder in ("anthropic", "gemini", "openai-chat", "openai-responses"):
         for path in sorted((packing.CORPUS / folder).rglob("*"))[:40]:
             if path.is_file():
-                assert format_of(path.read_bytes()[:20_000]) is None, path
+                format = format_of(path.read_bytes()[:20_000])
+                assert format is None or resolve(format)[0].name == folder, path

@@ -20,7 +20,7 @@ import pytest
 import translate
 from tests.logs import packing
 from translate.cli import main
-from translate.logs import Job, Settings, convert_logs, job
+from translate.logs import Job, Settings, convert_logs, processes
 from translate.logs.guard import OutputExists
 from translate.logs.manifest import OtherJob
 
@@ -53,7 +53,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def expected(logs: Path) -> dict[str, bytes]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job, "PART", PART)
+        patch.setattr(processes, "PART", PART)
         assert convert(logs, logs.parent / "whole") == 1
     return content(logs.parent / "whole")
 
@@ -76,7 +76,7 @@ def content(out: Path) -> dict[str, bytes]:
 
 def start(logs: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
     """The same by a process of its own, at the head of a group that its workers are of."""
-    code = f"from translate.logs import job; job.PART = {PART}; from translate.cli import main; main()"
+    code = f"from translate.logs import processes as p; p.PART = {PART}; from translate.cli import main; exit(main())"
     command = [sys.executable, "-c", code, *arguments(logs, out, "--jobs", "2", *more)]
     return subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL, start_new_session=True)
 
@@ -115,7 +115,7 @@ def duration(logs: Path, expected: dict[str, bytes]) -> float:
     process = start(logs, out)
     until((out / MANIFEST).exists)
     began = time.monotonic()
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(PATIENCE) == 1
     assert content(out) == expected
     return time.monotonic() - began
 
@@ -145,7 +145,7 @@ def test_killed_at_any_moment(
     at_work: list[bool],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(job, "PART", PART)
+    monkeypatch.setattr(processes, "PART", PART)
     chance = random.Random(moment)
     at_work.append(kill(start(logs, out), out, duration * (moment + chance.random()) / MOMENTS))
     if moment % 5 == 0:
@@ -155,12 +155,15 @@ def test_killed_at_any_moment(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_interrupted(logs: Path, expected: dict[str, bytes], duration: float, out: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(logs: Path, expected: dict[str, bytes], duration: float, out: Path, number: int) -> None:
     process = start(logs, out)
     until((out / MANIFEST).exists)
     time.sleep(duration / 3)
-    os.killpg(process.pid, signal.SIGINT)
-    process.wait(PATIENCE)
+    # a terminal tells all of a group, and whoever ends a job the first alone
+    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    # it may have been faster
+    assert process.wait(PATIENCE) in (128 + number, 1)
     until(partial(is_gone, process.pid))
     assert not list(out.rglob("*.part"))
     assert convert(logs, out, "--resume") == 1
@@ -220,6 +223,36 @@ def test_an_output_that_was_cut_off_is_done_again(done: Path) -> None:
     path = done / "out" / "2.sse"
     path.write_bytes(path.read_bytes()[:-1])
     assert again(done) == ["2.sse"]
+
+
+def test_an_output_that_was_changed_and_kept_its_size_is_done_again(done: Path) -> None:
+    path = done / "out" / "2.sse"
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b"content", b"CONTENT"))
+    assert again(done) == ["2.sse"]
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_outputs_of_all_kinds_are_known_again(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, jobs: int
+) -> None:
+    """One that is compressed, one that is put together of parts, and what was rejected of it."""
+    monkeypatch.setattr(processes, "PART", PART)
+    out = tmp_path / f"out{suffix}"
+    rejects = tmp_path / f"out{suffix}.rejects.jsonl"
+
+    def run() -> int:
+        options = {"jobs": jobs, "resume": True}
+        return packing.run(logs / "07.jsonl", out, packing.STREAMS, "unievent-sse", "gateway-sse", **options).skipped
+
+    assert [run(), run()] == [0, 1]
+    for path in (out, rejects):
+        before = path.read_bytes()
+        path.write_bytes(before[:-5] + b"7" + before[-4:])
+        assert [run(), run()] == [0, 1]
+        assert path.read_bytes() == before
 
 
 def test_an_input_that_changed_and_kept_its_time_is_done_again(done: Path) -> None:

@@ -166,6 +166,49 @@ def test_rows_of_units_to_rows_of_units(spark: SparkSession) -> None:
                 assert unit["error"].startswith(errors.get(id, "DecodeError: the row has no id"))
 
 
+def test_columns_in_structs_and_in_other_letters(spark: SparkSession) -> None:
+    rows = samples.rows({"a": text(12), "b": text(5)})
+    nested = [(n, (row.id, {"Unit": row.unit, "at": row.order}), "kept") for n, row in enumerate(rows)]
+    schema = "n long, Log struct<id:string, event:struct<Unit:string, at:int>>, other string"
+    df = spark.createDataFrame(nested, schema).repartition(3)
+    done = convert_units(df, "log.ID", "Log.event.AT", "LOG.Event.unit", *FORMATS, clock=7)
+    assert done.schema.names == ["id", "Unit", "error"]
+    assert {row["id"]: row["Unit"] for row in collected(done)} == {"a": said(text(12)).text, "b": said(text(5)).text}
+    many = convert_units(df, "log.id", "log.event.at", "log.event.unit", *FORMATS, explode=True, clock=7)
+    assert many.schema.names == [*df.schema.names, "error"]
+    events = [row["Log"]["event"] for row in collected(many) if row["Log"]["id"] == "a"]
+    found = sorted(events, key=lambda row: row["at"])
+    assert [row["at"] for row in found] == list(range(len(found)))
+    assert "".join(row["Unit"] for row in found) == said(text(12)).text
+    schema = "Log struct<a:struct<s:string>>, n int"
+    streams = spark.createDataFrame([(((text(3),),), 1), (((None,),), 2), ((None,), 3)], schema)
+    done = convert_column(streams, "log.A.s", *FORMATS, clock=7)
+    assert done.schema["Log"].dataType == streams.schema["Log"].dataType
+    assert done.schema.names == ["Log", "n", "error"]
+    one, *others = sorted(collected(done), key=lambda row: row["n"])
+    assert (one["Log"]["a"]["s"], one["error"]) == (said(text(3)).text, None)
+    assert all(row["error"].startswith("DecodeError") for row in others)
+    structs = df.selectExpr("n", "Log.id as id", "Log.event as event")
+    with pytest.raises(ValueError, match="an order beside the unit"):
+        convert_units(structs, "id", "event.at", "event", *FORMATS, explode=True)
+    for name in ("log.none", "other.x", "log.event.unit.x"):
+        with pytest.raises(ValueError, match="there is no column"):
+            convert_column(df, name, *FORMATS)
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        with pytest.raises(ValueError, match=r"there is no column 'log\.event\.Unit'"):
+            convert_column(df, "log.event.Unit", *FORMATS)
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
+def test_orders_of_text_are_what_they_mean(spark: SparkSession) -> None:
+    rows = [(row.id, f"1700000000480-{row.order}", row.unit) for row in samples.rows({1: text(15), 2: text(9)})]
+    df = spark.createDataFrame(rows, "id long, at string, unit string")
+    found = collected(convert_units(df, "id", "at", "unit", *FORMATS, clock=7))
+    assert {row["id"]: row["unit"] for row in found} == {1: said(text(15)).text, 2: said(text(9)).text}
+
+
 def test_times_are_orders_with_gaps(spark: SparkSession) -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     rows = [(row.id, start + timedelta(seconds=row.order), row.unit) for row in samples.rows({1: text(5), 2: text(9)})]
@@ -201,7 +244,7 @@ def test_all_of_this_on_spark_connect() -> None:
     env = {**os.environ, REMOTE: "local[2]"}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "6 passed, 1 skipped" in done.stdout
+    assert "8 passed, 1 skipped" in done.stdout
 
 
 def _installed(name: str) -> bool:

@@ -63,7 +63,7 @@ def test_stats_of_files_of_one_name_and_of_broken_ones(tmp_path: Path, capfd: py
     assert main(["stats", "a", "c", "--json"]) == 1
     assert json.loads(capfd.readouterr().out)["rejected for"] == {"TruncatedStream": 1}
     assert main(["stats", "a", "d"]) == 3
-    assert "d is no log of a known format" in capfd.readouterr().err
+    assert "d: it is text, neither JSON nor SSE" in capfd.readouterr().err
 
 
 # ---- convert ------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_force(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ("arguments", "code", "says"),
     [
         (("--to", "gateway-sse"), 2, "-o OUT"),
-        (("--to", "gateway-sse", "-o", "out", "--unit-field", "u"), 2, "an id and an order"),
+        (("--to", "gateway-sse", "-o", "out", "--unit-field", "u"), 2, "need a container of records, and an id"),
         (("--to", "gateway-sse", "-o", "out", "--unit-field", "u", "--stream-field", "s"), 2, "not both"),
         (("--to", "gateway-sse", "-o", "out", "--container", "streams", "--stream-field", "s"), 2, "no fields"),
         (("--to", "gateway-sse", "-o", "out", "--verify", "--loss", "drop"), 2, "with the carry"),

@@ -2,14 +2,16 @@
 
 A stream that is broken never fails the job: it is null, and the column ``error`` says why, as ``Type: message``; it is
 null where all is well. What each stream becomes is what :func:`translate.convert` makes of it; ``clock`` is a number, 0
-by default. A format that does not exist fails at once (``UnknownFormat``), a column that is not there or of no fitting
-type when the data set is read (``ValueError``, as the cause of Ray's own error).
+by default. What fails at once is a format that does not exist (``UnknownFormat``), and a column that is not there or of
+no fitting type (``ValueError``): for that the schema of the data set is asked for, and of one that does not know it yet
+Ray reads the first rows. While a data set is read, Ray makes errors of its own of others.
 """
 
 from __future__ import annotations
 
 from typing import Unpack
 
+import pyarrow as pa
 from ray.data import Dataset  # pyright: ignore[reportMissingImports]
 
 from ..logs.kept import KeptStreams, KeptUnits, StreamSettings, settings_of
@@ -34,6 +36,7 @@ def convert_column(
     Types and nulls are as with :func:`translate.adapters.spark.convert_column`.
     """
     kept = KeptStreams(col, settings_of(src, dst, options), error)
+    _check(ds, kept)
     return ds.map_batches(kept.convert_table, batch_format="pyarrow", batch_size=batch_size)
 
 
@@ -58,5 +61,13 @@ def convert_units(
     """
     layout = Layout("parquet", col, units=True, id=id, order=order, gaps=gaps)
     kept = KeptUnits(layout, settings_of(src, dst, options), error, explode)
+    _check(ds, kept)
     rows = ds if explode else ds.select_columns(list(dict.fromkeys((id, order, col))))
     return rows.groupby(id, num_partitions=partitions).map_groups(kept.convert_table, batch_format="pyarrow")
+
+
+def _check(ds: Dataset, kept: KeptStreams | KeptUnits) -> None:
+    """Raises ``ValueError`` where a data set lacks a column, which would be an error of Ray's own in its tasks."""
+    schema = ds.schema()
+    if schema is not None and isinstance(schema.base_schema, pa.Schema):
+        kept.schema(schema.base_schema)

@@ -6,7 +6,9 @@
 2. What each stream becomes is what :func:`translate.convert` makes of it. ``clock`` is a number, 0 by default: a task
    that Spark runs again gives the same.
 3. All columns pass through Arrow, as with Spark's own ``mapInArrow``: what Spark cannot send so has to be left out.
-4. Rows reach Python in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch``: where streams are large, lower it.
+4. Columns are named as in Spark itself: with dots for members of structs, and in letters of either case, unless
+   ``spark.sql.caseSensitive`` is set.
+5. Rows reach Python in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch``: where streams are large, lower it.
 """
 
 from __future__ import annotations
@@ -38,15 +40,14 @@ def convert_column(
     """
     settings = settings_of(src, dst, options)
     fields = _fields(df)
-    name, field = _find(fields, col)
+    path, field = _find(df, fields, col)
     kind = field.dataType
     if isinstance(kind, T.ArrayType) and isinstance(kind.elementType, (*_TEXT, T.StructType)):
         kind = T.ArrayType(T.StringType()) if resolve(dst)[1].objects else T.StringType()
     elif not isinstance(kind, _TEXT):
         raise ValueError(f"the column {col!r} is of {kind.simpleString()}: it holds no stream")
-    fields[name] = T.StructField(col, kind, metadata=field.metadata)
-    kept = KeptStreams(name, settings, _ERROR)
-    return _mapped(df.toDF(*fields), kept, fields, error)
+    _retype(fields, path, kind)
+    return _mapped(df.toDF(*fields), KeptStreams(path, settings, _ERROR), fields, error)
 
 
 def convert_units(
@@ -64,10 +65,10 @@ def convert_units(
 ) -> DataFrame:
     """Convert a column that holds one unit of a stream in each row (text, binary or a struct), in any order of rows.
 
-    A row comes out for each stream, with the columns ``id``, ``col`` (the whole stream, as text; an array of JSON for a
-    format of objects) and ``error``. With ``explode``, a row for each output unit: with the other columns of the row
-    that let it be said, and its number, from 0, in ``order``; of a stream that is broken one row is left, without a
-    unit and a number.
+    A row comes out for each stream, with the columns ``id``, ``col``, by their last names, and ``error``; ``col`` is
+    the whole stream, as text; an array of JSON for a format of objects. With ``explode``, a row for each output unit:
+    with the other columns of the row that let it be said, and its number, from 0, in ``order``, which must be none of
+    the unit's own members; of a stream that is broken one row is left, without a unit and a number.
 
     A stream is broken, too, where it has no order: where it is null (or NaN) in a row, where two rows are at the same
     place, where integers leave some out (unless ``gaps``, as for time stamps). A row whose ``id`` is null belongs to no
@@ -77,20 +78,24 @@ def convert_units(
     """
     settings = settings_of(src, dst, options)
     fields = _fields(df)
-    found = [_find(fields, name) for name in (id, order, col)]
+    found = [_find(df, fields, name) for name in (id, order, col)]
     for (_, field), fits in zip(found, (_ID, _ORDER, (*_TEXT, T.StructType)), strict=True):
         if not isinstance(field.dataType, fits):
             raise ValueError(f"the column {field.name!r} is of {field.dataType.simpleString()}: it holds no such thing")
     (key, id_field), (place, order_field), (unit, unit_field) = found
-    kept = KeptUnits(Layout("parquet", unit, units=True, id=key, order=place, gaps=gaps), settings, _ERROR, explode)
     rows = df.toDF(*fields)
     if explode:
         kind, number = unit_field.dataType, order_field.dataType
-        fields[unit] = T.StructField(col, kind if isinstance(kind, _TEXT) else T.StringType())
-        fields[place] = T.StructField(order, number if isinstance(number, _NUMBER) else T.LongType())
+        _retype(fields, unit, kind if isinstance(kind, _TEXT) else T.StringType())
+        if not place.startswith(f"{unit}."):
+            _retype(fields, place, number if isinstance(number, _NUMBER) else T.LongType())
     else:
-        rows = rows.select(*dict.fromkeys((key, place, unit)))
-        fields = {key: id_field, unit: T.StructField(col, T.StringType())}
+        # those of structs become columns, as with Spark's own select
+        named = {path: path.replace(".", "_") for path in (key, place, unit)}
+        rows = rows.select(*(rows[path].alias(name) for path, name in named.items()))
+        key, place, unit = (named[path] for path in (key, place, unit))
+        fields = {key: id_field, unit: T.StructField(unit_field.name, T.StringType())}
+    kept = KeptUnits(Layout("parquet", unit, units=True, id=key, order=place, gaps=gaps), settings, _ERROR, explode)
     return _mapped(rows.repartition(rows[key]).sortWithinPartitions(key, place), kept, fields, error)
 
 
@@ -99,11 +104,47 @@ def _fields(df: DataFrame) -> dict[str, T.StructField]:
     return {f"c{index}": field for index, field in enumerate(df.schema.fields)}
 
 
-def _find(fields: dict[str, T.StructField], name: str) -> tuple[str, T.StructField]:
-    found = [item for item in fields.items() if item[1].name == name]
-    if len(found) != 1:
+def _find(df: DataFrame, fields: dict[str, T.StructField], name: str) -> tuple[str, T.StructField]:
+    """The path of a column, below its new name, and what it is. As Spark has it, members of structs are named with
+    dots, and letters are of either case, unless it is told otherwise.
+    """
+    exact = df.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    found = _match(fields, name, exact)
+    top, *names = name.split(".")
+    if found is None and names:
+        found = _match(fields, top, exact)
+        for each in names:
+            found = None if found is None else _within(*found, each, exact)
+    if found is None:
         raise ValueError(f"there is no column {name!r}, or there are several")
-    return found[0]
+    return found
+
+
+def _within(path: str, field: T.StructField, name: str, exact: bool) -> tuple[str, T.StructField] | None:
+    inner = field.dataType.fields if isinstance(field.dataType, T.StructType) else []
+    found = _match({each.name: each for each in inner}, name, exact)
+    return found and (f"{path}.{found[0]}", found[1])
+
+
+def _match(fields: dict[str, T.StructField], name: str, exact: bool) -> tuple[str, T.StructField] | None:
+    found = [item for item in fields.items() if item[1].name == name]
+    if not found and not exact:
+        found = [item for item in fields.items() if item[1].name.lower() == name.lower()]
+    return found[0] if len(found) == 1 else None
+
+
+def _retype(fields: dict[str, T.StructField], path: str, kind: T.DataType) -> None:
+    """Give the column at a path another type."""
+    top, *names = path.split(".")
+    fields[top] = _retyped(fields[top], names, kind)
+
+
+def _retyped(field: T.StructField, names: list[str], kind: T.DataType) -> T.StructField:
+    if names and isinstance(field.dataType, T.StructType):
+        kind = T.StructType(
+            [_retyped(each, names[1:], kind) if each.name == names[0] else each for each in field.dataType]
+        )
+    return T.StructField(field.name, kind, nullable=field.nullable if names else True, metadata=field.metadata)
 
 
 def _mapped(

@@ -13,7 +13,7 @@ event of :data:`WHOLE` the mark means that the whole event was made up: that of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -202,6 +202,20 @@ FIELDS: dict[type, tuple[str, ...]] = {
 
 WHOLE: tuple[type[Event], ...] = (Start, Usage, Foreign)
 """Events that may be synthetic as a whole."""
+
+
+def _repr(value: Any) -> str:
+    """As a dataclass is shown, without the members that are as they are by default."""
+    given = (
+        f"{f.name}={found!r}"
+        for f in fields(value)
+        if (found := getattr(value, f.name)) != (f.default if f.default_factory is MISSING else f.default_factory())
+    )
+    return f"{type(value).__name__}({', '.join(given)})"
+
+
+for _class in (*EVENTS.values(), Model, TokenCounts, Reason, State):
+    setattr(_class, "__repr__", _repr)  # noqa: B010  # mypy takes no method in this way
 
 
 def with_residue(event: Event, residue: Residue | None) -> Event:

@@ -7,27 +7,28 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
-from dataclasses import fields
 from itertools import chain
 from typing import Any
 
 import translate
-from translate import Limits, jsontext
+from translate import jsontext
+from translate.recognise import format_of, what
 
-from ._files import STANDARD, Input, Output
+from ._files import STANDARD, Input, Output, print_lines
 from ._formats import assembling, overview, readable, writable
 from ._report import reporting
-from ._status import Status, UsageError, one_line
+from ._status import InputError, Status, one_line
+from ._values import limits_of
+
+_HEAD = 1 << 16
+"""Bytes of an input within which its format must show."""
 
 
 def convert_any(args: Namespace) -> Status:
     """Convert one stream that is piped through, or logs."""
     from . import _logs
 
-    if _logs.is_job(args):
-        return _logs.convert(args)
-    args.file = args.files[0] if args.files else STANDARD
-    return convert(args)
+    return _logs.convert_any(args, convert)
 
 
 def stats(args: Namespace) -> Status:
@@ -37,16 +38,16 @@ def stats(args: Namespace) -> Status:
     return _logs.stats(args)
 
 
-def convert(args: Namespace) -> Status:
-    """Translate a stream. All that arrived is translated and written before more is asked for."""
+def convert(args: Namespace, begun: Input | None = None) -> Status:
+    """Translate a stream, ``begun`` or not. All that arrived is translated and written before more is asked for."""
     named, dst = args.src if args.src == "auto" else readable(args.src), writable(args.dst)
     clock = args.clock
     with (
-        Input(args.file) as source,
+        begun or Input(args.file) as source,
         Output(args.output, source) as target,
         reporting(args.report, source, target) as report,
     ):
-        src, chunks = recognised(source) if named == "auto" else (named, source)
+        src, chunks = recognised(source, quiet=args.quiet) if named == "auto" else (named, source)
         target.clear()
         stream = translate.convert(
             chunks,
@@ -63,6 +64,8 @@ def convert(args: Namespace) -> Status:
         with stream:
             for piece in stream:
                 target.write(piece)
+        if args.verbose:
+            print(f"{source.name}: {source.size:,} bytes read, {target.size:,} written", file=sys.stderr)
         if source.error is not None:  # the output says it too, in the target's words
             raise source.error
         if stream.failure is not None:
@@ -70,15 +73,19 @@ def convert(args: Namespace) -> Status:
     return Status.FINE
 
 
-def recognised(source: Input) -> tuple[str, Iterable[bytes]]:
-    """The format of an input by its beginning, and all of it."""
-    from translate.logs.recognise import format_of
+def recognised(source: Input, *, quiet: bool = False) -> tuple[str, Iterable[bytes]]:
+    """The format of an input by its beginning, and all of it. It is told, unless ``quiet``.
 
-    head = next(source, b"")
-    format = format_of(head)
+    A pipe may begin with a piece of a unit, or with comments: no more is read than it takes to know.
+    """
+    head, format = b"", None
+    while format is None and len(head) < _HEAD and (chunk := next(source, b"")):
+        head += chunk
+        format = format_of(head)
     if format is None:
-        raise UsageError(f"{source.name} begins like no format that is known: name it, --from FORMAT")
-    print(f"{source.name}: {format}", file=sys.stderr)
+        raise InputError(f"{source.name}: {what(head)}")
+    if not quiet:
+        print(f"{source.name}: {format}", file=sys.stderr)
     return format, chain((head,), source)
 
 
@@ -124,12 +131,6 @@ def formats(args: Namespace) -> Status:
     return Status.FINE
 
 
-def limits_of(args: Namespace) -> Limits:
-    """The limits that were asked for."""
-    given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}
-    return Limits(**{name: value for name, value in given.items() if value is not None})
-
-
 def _plain(value: Any) -> Any:
     """A message with its bytes as base64 text."""
     if isinstance(value, bytes):
@@ -143,8 +144,3 @@ def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def print_lines(target: Output, text: str) -> None:
-    """Write lines of text, and the end of the last."""
-    target.write(text.encode() + b"\n")

@@ -15,11 +15,12 @@ import translate
 from translate import Event, TranslateError, jsontext
 from translate.compare import Difference, Level
 from translate.errors import UnknownFormat
+from translate.recognise import format_of, what
 
-from ._commands import limits_of, print_lines
-from ._files import STANDARD, Input, Output
+from ._files import STANDARD, Input, Output, print_lines
 from ._formats import readable
 from ._status import Problem, Status, UsageError, explain, one_line
+from ._values import limits_of
 
 ABOUT = """\
 Compares two streams of any formats by what they mean: the messages they add up to,
@@ -148,11 +149,9 @@ def _first(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def _recognised(head: bytes) -> str:
-    from translate.logs.recognise import format_of
-
     format = format_of(head)
     if format is None:
-        raise Trouble("it begins like no format that is known: name it, --from FORMAT")
+        raise Trouble(what(head))
     return format
 
 

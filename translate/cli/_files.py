@@ -56,6 +56,7 @@ class Input(_File):
             raise _unreadable(name, error) from None
         super().__init__(name, file)
         self.error: InputError | None = None
+        self._unread = b""
 
     def __enter__(self) -> Input:
         return self
@@ -63,7 +64,16 @@ class Input(_File):
     def __iter__(self) -> Iterator[bytes]:
         return self
 
+    def unread(self, data: bytes) -> None:
+        """Give back what was read: it is the next that is read."""
+        self._unread = data
+        self.size -= len(data)
+
     def __next__(self) -> bytes:
+        if self._unread:
+            data, self._unread = self._unread, b""
+            self.size += len(data)
+            return data
         try:
             # standard input may be non-blocking: the mode is shared with the processes that hold its other ends
             while (data := self._file.read(_CHUNK)) is None:
@@ -125,6 +135,11 @@ class Output(_File):
             raise
         except OSError as error:
             raise _unwritable(self.name, error) from None
+
+
+def print_lines(target: Output, text: str) -> None:
+    """Write lines of text, and the end of the last."""
+    target.write(text.encode() + b"\n")
 
 
 def _standard(stream: TextIO | None, mode: str) -> FileIO:

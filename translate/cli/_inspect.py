@@ -11,10 +11,11 @@ from typing import Final
 from translate import codec, formats, jsontext
 from translate.algebra.events import JsonObject
 
-from ._commands import limits_of, recognised
+from ._commands import recognised
 from ._files import STANDARD, Input, Output
 from ._formats import readable
 from ._status import Status
+from ._values import limits_of
 
 COLOURS: Final = ("auto", "always", "never")
 _OTHER = {"unievent": "gateway", "gateway": "unievent"}

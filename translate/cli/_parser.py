@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser
 from dataclasses import fields
-from typing import Any, NoReturn
 
 from translate import Limits, __version__
 
@@ -14,12 +13,14 @@ from ._diff import ABOUT as DIFF
 from ._diff import ENDING as DIFF_ENDING
 from ._diff import add_diff
 from ._files import STANDARD
+from ._help import Parser, add_help
 from ._inspect import COLOURS
 from ._inspect import inspect as run_inspect
 from ._playground import add_playground
 from ._serve import serve as run_serve
-from ._status import STATUSES, Status, one_line
-from ._values import MODEL_FIELDS, count, model, seconds
+from ._serve_options import LIMITS, SERVE, SERVE_EXAMPLES, add_serve
+from ._status import STATUSES
+from ._values import MODEL_FIELDS, count, model, size
 
 PROGRAM = "translate-streams"
 
@@ -54,9 +55,10 @@ arrived, so it can stand in a pipe. Where the stream fails, all output before th
 is written, to a file too.
 
 Logs of many streams are converted where there are several files, a folder, a glob
-or a URL (fsspec), something compressed, or an option of logs. Then a stream that
-fails goes to OUT.rejects.jsonl, whole, and the job goes on; an output has its name
-when it is whole; a summary is printed on standard error.
+or a URL (fsspec), a file of records or of several streams, something compressed, or
+an option of logs. Then a stream that fails goes to OUT.rejects.jsonl, whole, and the
+job goes on; an output has its name when it is whole; a summary is printed on standard
+error. One input of logs can be piped through: then streams that fail are told of.
 """
 _STATS = """\
 Reads logs, and counts: streams, formats, models, parts, finish reasons, failures.
@@ -80,32 +82,6 @@ _FORMATS = """\
 Lists all formats, those of installed codecs included, and what each has native
 words for. What it has none for travels in the carry.
 """
-_SERVE = """\
-Forwards requests to an upstream and translates the streams that it answers with;
-all else passes as it is. Serves /healthz, /readyz and /metrics itself. SIGTERM or
-SIGINT drains: running streams may end, new ones are refused; a second signal ends
-at once. Logs what became of each request on standard error, never what it held.
-"""
-_SERVE_EXAMPLES = """\
-example:
-  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
-
-"""
-_SERVE_WAITS = (
-    ("ping", 15.0, "silence after which a keep-alive is sent"),
-    ("first", 600.0, "from the request to the first unit"),
-    ("idle", 300.0, "until the upstream says more"),
-    ("total", 0.0, "from the request to the end"),
-    ("write", 60.0, "until the client has taken a piece of the answer"),
-    ("connect", 10.0, "until the upstream takes a connection"),
-    ("body", 60.0, "until a request has arrived whole"),
-    ("grace", 30.0, "for running streams to end, after a signal"),
-)
-_SERVE_LIMITS = (
-    ("concurrent", 1000, "requests at once"),
-    ("body", 32 * 1024 * 1024, "bytes of a request's body"),
-    ("head", 32 * 1024, "bytes of a request's header fields"),
-)
 _CONFORMANCE = """\
 Runs the conformance vectors, conversions with their results as data, and prints
 those that differ: in this library, with the input cut in every way, or in a
@@ -120,23 +96,12 @@ example:
 """
 
 
-class _Parser(ArgumentParser):
-    """One that takes no abbreviations: an option added later must not make a script ambiguous."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Leave with one line; the whole usage would hide it."""
-        self.exit(Status.USAGE.code, f"{self.prog}: {one_line(message)}; see {self.prog} --help\n")
-
-
-def build_parser() -> ArgumentParser:
+def build_parser() -> Parser:
     """The parser. The arguments it makes have ``run``: the command, or ``None`` where none is given."""
-    parser = _Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser = Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
+    parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
 
     convert = commands.add_parser(
         "convert", help="translate a stream, or logs", description=_CONVERT, epilog=STATUSES
@@ -186,12 +151,13 @@ def build_parser() -> ArgumentParser:
     formats.add_argument("--json", action="store_true", help="as JSON")
 
     serve = commands.add_parser(
-        "serve", help="translate between clients and an upstream", description=_SERVE, epilog=_SERVE_EXAMPLES + STATUSES
+        "serve", help="translate between clients and an upstream", description=SERVE, epilog=SERVE_EXAMPLES + STATUSES
     )
     serve.set_defaults(run=run_serve)
     _add_serve(serve)
 
     add_playground(commands)
+    add_help(commands, parser)
 
     conformance = commands.add_parser(
         "conformance",
@@ -238,10 +204,14 @@ def _add_convert(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write what was lost, guessed and repaired as JSON lines, a summary as the last; - is standard error",
     )
+    said = parser.add_mutually_exclusive_group()
+    said.add_argument("-q", "--quiet", action="store_true", help="say on standard error only what went wrong")
+    said.add_argument("-v", "--verbose", action="store_true", help="say of each input what became of it")
     _add_records(parser)
     jobs = parser.add_argument_group("logs")
     jobs.add_argument("--jobs", type=count, metavar="N", help="processes; default: 1")
     jobs.add_argument("--verify", action="store_true", help="convert each stream back, and reject it if it has changed")
+    jobs.add_argument("--rejects", metavar="FILE", help="of what is piped through: where streams go that fail")
     jobs.add_argument("--resume", action="store_true", help="go on with a job that was ended")
     jobs.add_argument("--force", action="store_true", help="write over outputs that exist")
     jobs.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
@@ -279,36 +249,11 @@ def _add_clock(parser: ArgumentParser) -> None:
 
 
 def _add_serve(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--upstream", metavar="URL", required=True, help="http(s)://host[:port][/path]; all requests go below that path"
-    )
-    parser.add_argument(
-        "--from", dest="src", metavar="FORMAT", required=True, help="the format that the upstream streams"
-    )
-    parser.add_argument("--to", dest="dst", metavar="FORMAT", required=True, help="the format that clients read")
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
-    )
-    parser.add_argument(
-        "--port", type=count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
-    )
-    parser.add_argument(
-        "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
-    )
+    add_serve(parser)
     _add_loss(parser)
     _add_strictness(parser)
     _add_model(parser)
-    waits = parser.add_argument_group("seconds; 0: for ever, or never")
-    for name, default, about in _SERVE_WAITS:
-        waits.add_argument(
-            f"--{name}", type=seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
-        )
-    group = parser.add_argument_group("limits on requests")
-    for name, default, about in _SERVE_LIMITS:
-        group.add_argument(
-            f"--max-{name}", type=count, metavar="N", default=default, help=f"{about}; default: {default:,}"
-        )
-    _add_limits(parser)
+    _add_limits(parser, LIMITS)
 
 
 def _add_loss(parser: ArgumentParser) -> None:
@@ -354,14 +299,16 @@ def _add_records(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("logs of records (members of members: names with dots between)")
     group.add_argument(
         "--container",
-        choices=("streams", "lines", "parquet"),
-        help="what the files are: streams, end to end; JSON lines of records; Parquet. Default: as the names say",
+        choices=("streams", "lines", "parquet", "har", "docker", "cri"),
+        help="what files are: streams, end to end; JSON lines of records; Parquet; HAR; logs of Docker's json-file or "
+        "of the Kubernetes CRI. Default: what they hold",
     )
     group.add_argument("--stream-field", metavar="NAME", help="a record holds a stream, in this field")
     group.add_argument("--unit-field", metavar="NAME", help="a record holds one unit of a stream, in this field")
     group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
-    group.add_argument("--order-field", metavar="NAME", help="the field that says where in its stream it is")
+    group.add_argument("--order-field", metavar="NAME", help="that for where in it; default: as the lines stand")
     group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
+    group.add_argument("--max-record", type=size, metavar="N", help="bytes of a record; default: 268,435,456")
     group.add_argument("--limit", type=count, metavar="N", help="streams of each input at most")
 
 
@@ -375,12 +322,13 @@ def _add_strictness(parser: ArgumentParser) -> None:
     )
 
 
-def _add_limits(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("limits on memory")
+def _add_limits(parser: ArgumentParser, limits: Limits | None = None) -> None:
+    group = parser.add_argument_group("limits on memory; 8M is 8 * 1024 * 1024")
     for field in fields(Limits):
         group.add_argument(
             f"--max-{field.name}",
-            type=count,
+            type=size,
             metavar="N",
-            help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
+            default=limits and getattr(limits, field.name),
+            help=f"{_LIMITS.get(field.name, field.name)}; default: {getattr(limits or Limits(), field.name):,}",
         )

@@ -6,8 +6,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import Any
 
-from ._commands import print_lines
-from ._files import STANDARD, Output
+from ._files import STANDARD, Output, print_lines
 from ._status import STATUSES, InputError, Status
 from ._values import count
 

@@ -12,16 +12,17 @@ class Status(Enum):
 
     FINE = 0
     FAILED = 1
-    FAULT = "fault"
     USAGE = 2
     FILES = 3
     NO_FORMAT = 4
+    FAULT = 70
     INTERRUPTED = 130
+    TERMINATED = 143
 
     @property
     def code(self) -> int:
         """The number that the process exits with."""
-        return Status.FAILED.code if self is Status.FAULT else int(self.value)
+        return self.value
 
 
 STATUSES = """\
@@ -31,10 +32,17 @@ exit status:
        that is written), `check` found something, or a case of `conformance`
        failed
   2    wrong usage
-  3    the input cannot be read, or the output cannot be written
+  3    the input cannot be read or is of no known format, or the output cannot be
+       written
   4    no such format
+  70   a fault of the program itself, whatever the stream holds
   130  interrupted
+  143  told to end (SIGTERM), where a job of logs was running
 """
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was told to end, and cleans up as for an interruption."""
 
 
 class Problem(Exception):
@@ -72,6 +80,8 @@ def status_of(error: BaseException | None) -> Status:
             return Status.NO_FORMAT
         case TranslateError():
             return Status.FAILED
+        case Terminated():
+            return Status.TERMINATED
         case KeyboardInterrupt():
             return Status.INTERRUPTED
         case _:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from dataclasses import fields
 
-from translate import Model
+from translate import Limits, Model
 
+_UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 MODEL_FIELDS = tuple(field.name for field in fields(Model))
 
 
@@ -19,6 +20,15 @@ def count(text: str) -> int:
     if number < 0:
         raise ArgumentTypeError(f"{text!r} is no whole number from 0")
     return number
+
+
+def size(text: str) -> int:
+    """A number from zero, such as ``8M``: K, M and G are powers of 1024."""
+    number, unit = text[:-1], _UNITS.get(text[-1:].upper())
+    try:
+        return count(text) if unit is None else count(number) * unit
+    except ArgumentTypeError:
+        raise ArgumentTypeError(f"{text!r} is no whole number from 0, with K, M or G behind it or not") from None
 
 
 def seconds(text: str) -> float:
@@ -46,3 +56,9 @@ def model(text: str) -> Model:
             )
         given[key] = value
     return Model(**given)
+
+
+def limits_of(args: Namespace) -> Limits:
+    """The limits that were asked for."""
+    given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}
+    return Limits(**{name: value for name, value in given.items() if value is not None})

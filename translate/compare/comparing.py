@@ -181,9 +181,9 @@ def _streams(a: _Stream, b: _Stream) -> Iterator[Difference]:
     rest: Sequence[tuple[str, Any, Any]] = (
         ("counts on the way", a.counted, b.counted),
         ("places of notes", a.places, b.places),
-        ("starts made up", a.made_up or None, b.made_up or None),
-        ("keep-alives", a.pings or None, b.pings or None),
-        ("residues", a.residues, b.residues),
+        ("starts that a translation made up", a.made_up, b.made_up),
+        ("keep-alives", a.pings, b.pings),
+        ("what only one format says (residues)", a.residues, b.residues),
     )
     for what, own, others in rest:
         yield from differing("incidental", "stream", what, own, others)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..algebra.events import Model
 from ..carry.losses import Report
 from ..codec import Options
 from ..errors import shown
 from ..limits import Limits
+from .trace import Trace
 
 ModelOption: TypeAlias = Model | Mapping[str, str | None] | str
 """Who answers: a :class:`Model`, a mapping of its fields, or its name."""
 
 _DEFAULT: Final = Limits()
 _MODEL: Final = tuple(field.name for field in fields(Model))
+_NONE: Final = type(None)
+_TAKES: Final[dict[str, tuple[tuple[Any, ...], str]]] = {
+    "model": ((Model, Mapping, str, _NONE), "a translate.Model, a mapping of its fields, its name, or None"),
+    "clock": ((Callable, _NONE), "a function that gives milliseconds, or None"),
+    "strict": ((bool,), "True or False"),
+    "limits": ((Limits, _NONE), "a translate.Limits, or None"),
+    "report": ((Report, _NONE), "a translate.Report, or None"),
+    "trace": ((Trace, _NONE), "a translate.Trace, or None"),
+}
+"""Option → the types of its values, and what it takes. The others are of few words: see :func:`one_of`."""
 
 
 def now() -> int:
@@ -28,6 +40,7 @@ def now() -> int:
 
 def as_model(model: ModelOption | None) -> Model:
     """The ``model`` option as a :class:`Model`. Raises ``TypeError``, or ``ValueError`` for a field that it has not."""
+    of_type("model", model)
     if model is None:
         return Model()
     if isinstance(model, str):
@@ -35,10 +48,8 @@ def as_model(model: ModelOption | None) -> Model:
     if isinstance(model, Mapping):
         unknown = [key for key in model if key not in _MODEL]
         if unknown:
-            raise ValueError(f"model has no field {shown(unknown[0])}; it has {', '.join(_MODEL)}")
+            raise ValueError(f"model has no field {shown(unknown[0])}: its fields are {', '.join(_MODEL)}")
         model = Model(**model)
-    if not isinstance(model, Model):
-        raise TypeError(f"model is a Model, a mapping of its fields, or a name, not {type(model).__name__}")
     for name in _MODEL:
         value = getattr(model, name)
         if value is not None and not isinstance(value, str):
@@ -48,10 +59,9 @@ def as_model(model: ModelOption | None) -> Model:
 
 def as_clock(clock: Callable[[], int] | None) -> Callable[[], int]:
     """The ``clock`` option. It raises ``TypeError`` and ``ValueError``, when it is asked, for what is no time."""
+    of_type("clock", clock)
     if clock is None:
         return now
-    if not callable(clock):
-        raise TypeError(f"clock is a callable that gives milliseconds, not {type(clock).__name__}")
 
     def checked() -> int:
         at = clock()
@@ -74,11 +84,26 @@ def make_options(
     report: Report | None = None,
 ) -> Options:
     """The options of one conversion as codecs see them. Raises ``TypeError`` and ``ValueError``, with their names."""
-    if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"limits is a Limits, not {type(limits).__name__}")
-    if report is not None and not isinstance(report, Report):
-        raise TypeError(f"report is a Report, not {type(report).__name__}")
+    of_type("strict", strict)
+    of_type("limits", limits)
+    of_type("report", report)
     return Options(as_model(model), as_clock(clock), strict, limits or _DEFAULT, report)
+
+
+def of_type(option: str, value: object) -> None:
+    """Raises ``TypeError`` for an option that is of none of its types."""
+    types, takes = _TAKES[option]
+    if not isinstance(value, types):
+        raise TypeError(f"{option} is {takes}, not {shown(value)}")
+
+
+def check_names(call: str, given: Collection[str], names: Collection[str]) -> None:
+    """Raises ``TypeError`` for an option that a call has not, with the one that was meant."""
+    for name in given:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise TypeError(f"{call}() has no option {name!r}{hint} Its options are {', '.join(sorted(names))}")
 
 
 def one_of(option: str, value: str, *allowed: str) -> None:

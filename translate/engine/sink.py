@@ -12,7 +12,8 @@ from ..carry.making import compose, compose_plain
 from ..codec import Codec, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
 from ..shapes import Writer
-from .runs import Run, RunWriter
+from .runs import Run
+from .templates import RunWriter
 
 
 class Ending(NamedTuple):
@@ -93,7 +94,7 @@ class UnitSink:
             self._write(unit, name, carry)
             return
         self.units += 1
-        text = jsontext.dumps_carry(carry) if carry is not None else None
+        text = jsontext.dumps_strict(carry) if carry is not None else None
         self.out.append(framing(jsontext.dumps_plain(unit), name, text))
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:

@@ -7,20 +7,22 @@ an error. A usual unit takes the short way (``Decoder.plain``), all others the l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .. import jsontext
-from ..algebra.events import Append, Event, Foreign, JsonObject, Ping
+from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
-from ..carry import patches, short
-from ..carry.reading import CarryReader
+from ..carry import short
 from ..codec import Codec, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
+from .carried import Carried
 from .frames import FrameOpener
-from .runs import Run, RunReader
-from .writing import JOINED, MOST, has_short_way
+from .residues import Residues
+from .runs import Run
+from .templates import RunReader
+from .writing import has_short_way
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
@@ -62,13 +64,13 @@ class Source:
         self._watch = watch
         self._marks = getattr(shape, "done", None) is not None
         self._reader = shape.reader(options.limits, options.strict)
-        self._opener = opener(options, self._fault)
         self._grammar = Grammar(codec.name)
-        self._carry = CarryReader(codec, self._grammar)
+        self._carried = Carried(codec, self._grammar, options)
+        self._carry = self._carried.reader
+        self._opener = opener(options, self._carried.fault)
         self._unit = -1
         self._tail: str | None = None
-        self._silent: list[JsonObject] = []
-        self._silent_size = 0
+        self._residues = Residues(self._wire, options.limits.part)
         self._plain = has_short_way(self._wire, "read", "plain")
         self._short = self._plain and watch is None and opener is FrameOpener
         # a report names what each unit loses, unit by unit
@@ -117,7 +119,7 @@ class Source:
     def _close(self, *, marked: bool) -> None:
         """The end of the stream where no unit said it: what it makes, and the last unit's carry says of that."""
         said = self._wire.close(marked=marked)
-        events = self._carried(self._carry.end, said) or said if said else said
+        events = self._carried.read(self._carry.end, said) or said if said else said
         self._wire.go_on(None, events)
         self._check(events)
         self._emit(events)
@@ -192,18 +194,18 @@ class Source:
         ``start``: where it begins in what is at hand, if others may follow it there.
         """
         data, _, name, carries, pings, whole = frame
-        if pings or not whole or data is None or len(carries) > 1:
+        if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
             return False
+        if self._carry.used and not self._options.strict:
+            return False
+        unit: Any = data
+        carry: Any = None
         if type(data) is bytes:
             try:
                 unit = jsontext.loads(data, self._options.limits.nesting)
                 carry = jsontext.loads(carries[0]) if carries else None
             except TranslateError:
                 return False
-        elif carries or not isinstance(data, dict):
-            return False
-        else:
-            unit, carry = data, None
         if type(unit) is not dict:
             return False
         if "carry" in unit:
@@ -212,13 +214,10 @@ class Source:
             unit = dict(unit)
             carry = unit.pop("carry")
         if carry is not None:
-            size = len(carries[0]) if carries else len(data)
-            if type(carry) is not dict or size > self._options.limits.carry or not self._carry.plain:
+            size = len(carries[0]) if carries else len(data or ())
+            known = type(carry) is dict and size <= self._options.limits.carry and self._carry.plain
+            if not known or not short.allows(carry, self._name):
                 return False
-            if not short.allows(carry, self._name):
-                return False
-        if self._grammar.state is ENDED or (self._carry.used and not self._options.strict):
-            return False
         events = self._wire.plain(unit, name)
         if events is None:
             return False
@@ -231,9 +230,8 @@ class Source:
         if (
             type(event) is Append
             and len(events) == 1
-            and type(event.data) is grammar.grows
-            and grammar.state is INSIDE
             and event.state is None
+            and (grammar.state is INSIDE and type(event.data) is grammar.grows)
             and (size := grammar.size + (len(event.data) or 1)) <= self._options.limits.part
         ):
             grammar.size = size
@@ -254,16 +252,13 @@ class Source:
 
     def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
         """Whether the next unit may well differ from this one in its holes alone."""
-        last = events[-1]
-        if type(last) is not Append or last.state is not None or len(events) > 2:
+        if type(last := events[-1]) is not Append or last.state is not None or len(events) > 2:
             return False
-        cursor = self._reader.cursor
-        framing = self._reader.framing
+        cursor, framing = self._reader.cursor, self._reader.framing
         found, hot = self._runs, self._wire.hot()
         if found is None or hot is None or framing is None or type(frame.data) is not bytes:
             return False
         if cursor.at >= len(cursor.data):
-            # one unit a chunk
             return found.knows(hot)
         return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
 
@@ -280,7 +275,7 @@ class Source:
                 meaning = self._meaning(parts.unit, parts.carry, frame)
                 events = [*events, *meaning] if events else meaning
             elif (beside := parts.carry) is not None:
-                told = self._carried(lambda said: self._carry.read(said, beside), [])
+                told = self._carried.read(lambda said: self._carry.read(said, beside), [])
                 if told is not None:
                     self._wire.go_on(None, told)
                     events += told
@@ -308,7 +303,7 @@ class Source:
         if carry is not None and "before" in carry:
             # what rode ahead is told to the decoder first, as it is where it has a block of its own
             riding = carry
-            told = self._carried(lambda said: self._carry.ahead(said, riding), [])
+            told = self._carried.read(lambda said: self._carry.ahead(said, riding), [])
             if told is None:
                 carry = None
             else:
@@ -322,10 +317,10 @@ class Source:
             unit = jsontext.copied(unit)
         unit, mended, said = self._read(unit, frame.name, ahead)
         if not self._codec.complete:
-            self._predict(unit, said)
+            self._residues.put(unit, said)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
-        meant = self._apply(said, carry, [*ahead, *mended])
+        meant = self._carried.apply(said, carry, [*ahead, *mended])
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 
@@ -351,94 +346,6 @@ class Source:
                     mended.append(event)
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
-
-    def _predict(self, unit: JsonObject, said: list[Event]) -> None:
-        """What the unit has beyond the one expected here: the residue of the first event that it says."""
-        if not said:
-            self._wait(unit)
-            return
-        first = said[0]
-        if type(first) is Foreign and len(said) == 1 and not self._silent:
-            return
-        name, wire = self._name, self._wire
-        mark = wire.mark(unit)
-        own: JsonObject = {**((first.residue or {}).get(name) or {}), **(mark or {})}
-        given = first.residue
-        first.residue = {**(given or {}), name: own}
-        residue = dict(own)
-        if self._silent:
-            units, self._silent, self._silent_size = [*self._silent, unit], [], 0
-            pieces = [piece.unit for piece in wire.write(said) or () if piece.unit is not None]
-            changes = [patches.diff(pieces[i] if i < len(pieces) else {}, each) for i, each in enumerate(units)]
-            if any(changes) or len(pieces) != len(units):
-                residue["units"] = changes
-        else:
-            expected = wire.expected(unit, said)
-            patch = patches.diff({} if expected is None else expected, unit)
-            if patch:
-                residue["patch"] = patch
-            if len(said) > 1 and (expected is None or self._comes_apart(said)):
-                residue[JOINED] = min(len(said), MOST)
-        first.residue = {**(given or {}), name: residue} if residue or mark is not None else given
-
-    def _comes_apart(self, said: Sequence[Event]) -> bool:
-        """Whether the events of one unit, one by one, would be written as several."""
-        return any(self._wire.write(said[:i]) is not None for i in range(1, len(said)))
-
-    def _wait(self, unit: JsonObject) -> None:
-        """A unit that says nothing by itself: it comes home with the next that does."""
-        self._silent.append(unit)
-        self._silent_size += len(jsontext.dumps(unit))
-        if self._silent_size > self._options.limits.part:
-            raise LimitExceeded("part", self._options.limits.part)
-
-    # ---- carries
-
-    def _apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event]) -> list[Event]:
-        if carry is None:
-            if self._carry.used:
-                self._carry.native(said)
-            return self._ashore(said, ahead)
-        meant = self._carried(lambda said: self._carry.read(said, carry), said, ahead)
-        return self._ashore(said, ahead) if meant is None else meant
-
-    def _ashore(self, events: list[Event], ahead: Sequence[Event]) -> list[Event]:
-        """In lenient mode after the end of a part that a carry opened, where the carry that ends it was lost."""
-        if self._options.strict or not self._carry.used:
-            return events
-        end = self._carry.loose_end(ahead)
-        if end is None:
-            return events
-        try:
-            self._grammar.allows([*ahead, *events])
-        except CodecError:
-            self._options.repair("carry", "a part that a carry opened had no end")
-            return [end, *events]
-        return events
-
-    def _carried(
-        self,
-        read: Callable[[list[Event]], list[Event]],
-        said: list[Event],
-        ahead: Sequence[Event] = (),
-    ) -> list[Event] | None:
-        """What a carry says, if the stream may go on so after ``ahead``; else its fault."""
-        try:
-            events = self._ashore(read(said), ahead)
-            self._grammar.allows([*ahead, *events] if ahead else events)
-        except CarryError as error:
-            self._fault(error)
-            return None
-        except CodecError as error:
-            self._fault(CarryError(f"the carry makes no valid stream: {error.what}", expected=error.expected))
-            return None
-        return events
-
-    def _fault(self, error: CarryError) -> None:
-        """A carry that is wrong: an error in strict mode, ignored and reported otherwise."""
-        if self._options.strict:
-            raise error
-        self._options.repair("carry", f"ignored: {error.what}")
 
     def _check(self, events: Sequence[Event]) -> None:
         grammar = self._grammar

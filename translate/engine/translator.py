@@ -9,13 +9,13 @@ from typing import Any
 from ..algebra.events import PART_KINDS, Event, Model, Ping
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
-from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report
+from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
 from ..errors import MisuseError, TranslateError, TruncatedStream, UpstreamFailure
 from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
-from .options import ModelOption, make_options, one_of
+from .options import ModelOption, make_options, of_type, one_of
 from .runs import Run
 from .source import Source
 from .trace import Trace, Tracer
@@ -146,6 +146,7 @@ class Translator(Machine):
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
         one_of("loss", loss, "carry", "drop", "raise")
         one_of("errors", errors, "raise", "encode")
+        of_type("trace", trace)
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None
@@ -229,10 +230,10 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
     content = frozenset({*PART_KINDS, "annotate", "state"})
     carried = loss == "carry"
     for word in sorted(src.says - dst.says):
-        reason = dst.partly.get(word, f"{dst.name} has no native form of {word!r}")
+        reason = dst.partly.get(word) or unsaid(word, dst.name)
         report.add("predicted", Finding(None, word, reason, word in content, carried))
-    for word, reason in src.only.items():
-        report.add("predicted", Finding(None, word, reason, False, carried))
+    for word, what in src.only.items():
+        report.add("predicted", Finding(None, word, unsaid_of(src.name, dst.name, what), False, carried))
 
 
 class EventReader(Machine):

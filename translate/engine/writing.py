@@ -23,12 +23,10 @@ from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
+from .residues import JOINED, MOST, UNITS
 from .runs import Fragments, Run, gather
 from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter
-
-JOINED = "n"
-"""The member of a residue that says how many events came as one unit."""
 
 
 class Writing:
@@ -196,10 +194,33 @@ class Writing:
                 raise
             if written is None:
                 return
-            pieces = written
+            own = encoder.residue(held[0])
+            pieces = written if own is None or UNITS not in own else self._several(written, own[UNITS])
         self._held, self._due = [], 0
         for piece in pieces:
             self._put(piece)
+
+    def _several(self, pieces: Sequence[Written], found: object) -> Sequence[Written]:
+        """The units of one event as they once were: all but the last say nothing."""
+        expected = [piece for piece in pieces if piece.unit is not None]
+        if not isinstance(found, list) or not 0 < len(found) <= MOST or not expected:
+            self.encoder.fault("it holds no units")
+            return pieces
+        out: list[Written] = []
+        last = expected[-1]
+        for i, patch in enumerate(found):
+            base = expected[i].unit if i < len(expected) else {}
+            try:
+                unit = patches.apply(base, patch, self._options.limits.nesting)
+            except patches.PatchError as error:
+                self.encoder.fault(f"the residue of {self.codec.name!r} does not fit its units: {error}")
+                return pieces
+            name = expected[i].name if i < len(expected) else last.name
+            out.append(Written(unit, (), name) if i < len(found) - 1 else last._replace(unit=unit, name=name))
+        if any(self.encoder.read(piece.unit or {}, piece.name) for piece in out[:-1]):
+            self.encoder.fault("what should only repeat says something else")
+            return pieces
+        return [*(piece for piece in pieces if piece.unit is None), *out]
 
     def _joined(self, event: Event) -> int:
         """Of how many events the unit was made that this is the first of, where its own codec says so."""
@@ -302,10 +323,6 @@ class Writing:
             ):
                 return None
         return found
-
-MOST = 1 << 16
-"""Events that one unit says, at most."""
-
 
 def has_short_way(encoder: Encoder, long: str, short: str) -> bool:
     """Whether a short way may be used: only where the class that defines the long one defines it too."""

@@ -17,10 +17,22 @@ const page = (() => {
   // ---- rows
 
   let size = 30, gutter = 84; // as the style has them; asked for once, since that makes the browser lay out
+  let height = 0; // of what is seen of the rows
   function measure() {
     size = parseFloat(getComputedStyle($("canvas")).getPropertyValue("--row"));
     gutter = $("threads").clientWidth;
   }
+
+  // the active unit stays where it is seen, and else the first one, whatever the rows' new height and number
+  function resized() {
+    const scroller = $("scroller"), before = size, top = scroller.scrollTop, slot = slots[active.side][active.index];
+    measure();
+    const at = slot * before - top, inside = slot !== undefined && at >= 0 && at < height;
+    if (inside) scroller.scrollTop = slot * size - Math.max(0, Math.min(at, scroller.clientHeight - 2 * size));
+    else scroller.scrollTop = (top / before) * size;
+    height = scroller.clientHeight;
+  }
+
   const kindOf = (unit) => view.parts[unit.part]?.kind ?? unit.kind;
   const since = (time) => (time == null || began == null ? "" : `+${((time - began) / 1000).toFixed(3)} s`);
 
@@ -42,7 +54,6 @@ const page = (() => {
     const element = make("div", {
       id: `${side}-${index}`, className: "unit", role: "option", tabIndex: -1, dataset: { kind: kindOf(unit), side, index },
       "aria-posinset": index + 1, "aria-setsize": units[side].length, "aria-selected": "false",
-      "aria-label": `${clean(unit.kind)} ${clean(unit.label)}. ${side} unit ${index}, ${relation(side, index)}`,
     });
     element.style.setProperty("--slot", slots[side][index]);
     element.append(
@@ -56,7 +67,9 @@ const page = (() => {
     const stamp = unit.chunk != null ? `chunk ${unit.chunk + 1}` : since(unit.time);
     if (stamp) element.append(make("span", { className: "time", textContent: stamp }));
     element.append(make("span", { className: "marks" }, ...unit.marks.map(chip)));
-    element.classList.toggle("broken", unit.marks.includes("broken"));
+    // after what is seen, so that the name of a row begins with it
+    element.append(make("span", { className: "unseen", textContent: `. ${side} unit ${index}, ${relation(side, index)}` }));
+    element.classList.toggle("broken", unit.failed || unit.marks.includes("broken"));
     return element;
   }
 
@@ -97,12 +110,12 @@ const page = (() => {
       const range = part[side];
       if (!range || slots[side][range[0]] > last || slots[side][range[1]] < first) continue;
       const slot = slots[side][range[0]];
-      const foreign = side === "source" && part.target === null;
-      const element = make("div", { className: `bracket${foreign ? " foreign" : ""}`, dataset: { kind: part.kind } });
-      element.title = `part ${index}: ${part.kind}${foreign ? ", which the target has no native form of" : ""}`;
+      const element = make("div", { className: `bracket${part.native ? "" : " foreign"}`, dataset: { kind: part.kind } });
+      element.title = `part ${index}: ${part.kind}${part.native ? "" : ", only in the carry"}`;
       element.style.setProperty("--slot", slot);
       element.style.setProperty("--length", slots[side][range[1]] - slot + 1);
-      element.append(make("span", { textContent: foreign ? `${part.kind} (no native form)` : part.kind }));
+      // a long name may break after its parts
+      element.append(make("span", {}, ...part.kind.split(/(?<=_)/).flatMap((piece) => [piece, make("wbr")])));
       found.push(element);
     }
     $(`${side}-parts`).replaceChildren(...found);
@@ -134,20 +147,20 @@ const page = (() => {
       const from = (slots.source[source] - first + 0.5) * size, to = (slots.target[target] - first + 0.5) * size;
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       path.setAttribute("d", `M0 ${from} C${width / 2} ${from} ${width / 2} ${to} ${width} ${to}`);
-      if (lit) path.setAttribute("class", "lit");
+      path.setAttribute("class", `${lit ? "lit" : ""} ${units.target[target].carried.includes(source) ? "carried" : ""}`);
       paths.push(path);
     };
-    const some = (links) => (links.length > MANY ? [...links.slice(0, MANY / 2), ...links.slice(-MANY / 2)] : links);
+    const drawn = (links) => (links.length > MANY ? [...links.slice(0, MANY / 2), ...links.slice(-MANY / 2)] : links);
     for (let slot = first; slot <= last; slot++) {
       const source = owners.source[slot], target = owners.target[slot];
-      if (source >= 0) for (const each of some(units.source[source].to)) draw(source, each, false);
+      if (source >= 0) for (const each of drawn(units.source[source].to)) draw(source, each, false);
       if (target < 0) continue;
-      for (const each of some(units.target[target].from)) {
+      for (const each of drawn(units.target[target].from)) {
         if (slots.source[each] < first || slots.source[each] > last) draw(each, target, false);
       }
     }
     if (cause) {
-      for (const each of some(linked(cause.side, cause.index))) {
+      for (const each of drawn(linked(cause.side, cause.index))) {
         if (cause.side === "source") draw(cause.index, each, true);
         else draw(each, cause.index, true);
       }
@@ -217,10 +230,7 @@ const page = (() => {
   const jump = (side, index) =>
     make("button", { type: "button", className: "jump", textContent: `${side} ${index}`, onclick: () => focus(side, index) });
 
-  function jumps(side, indices) {
-    const buttons = indices.slice(0, JUMPS).map((index) => jump(side, index));
-    return indices.length > JUMPS ? [...buttons, ` and ${plural(indices.length - JUMPS, "more")}`.replace(/s$/, "")] : buttons;
-  }
+  const jumps = (side, indices) => some(indices, JUMPS, (index) => jump(side, index));
 
   function fill(kind, title, ...content) {
     panel = { kind };
@@ -240,37 +250,26 @@ const page = (() => {
     if (unit.carry) content.push(make("h3", { textContent: "Carry" }), make("pre", { className: "raw-carry", textContent: indented(unit.carry) }));
     const about = new Set(side === "source" ? [index] : unit.from);
     const lost = view.losses.filter((loss) => about.has(loss.unit));
-    if (lost.length) content.push(make("h3", { textContent: "Not said natively" }), ...lost.slice(0, JUMPS).map((loss) => card(loss, [])));
+    if (lost.length) content.push(make("h3", { textContent: "Not said natively" }), ...cards(lost));
     fill("unit", `${side === "source" ? "Source" : "Target"} unit ${index} · ${clean(unit.kind)}`, ...content);
     hooks.opened(side, index, $("panel-body"));
     if (take) $("panel-title").focus();
   }
 
-  function card(loss, found) {
-    const fate = loss.carried ? "travels in the carry" : loss.content ? "content, lost" : "left out";
-    return make(
-      "div", { className: `loss${loss.content && !loss.carried ? " content" : ""}` },
-      make("b", { textContent: clean(loss.field) }), " — ", make("bdi", { textContent: clean(loss.reason) }), " ", make("i", { textContent: `(${fate})` }),
-      ...(found.length ? [make("div", {}, ...jumps("source", found))] : []),
-    );
-  }
-
-  function findings(list) {
-    const groups = new Map();
-    for (const each of list) {
-      const name = JSON.stringify([each.field, each.reason, each.content, each.carried]);
-      if (!groups.has(name)) groups.set(name, { each, found: [] });
-      if (each.unit != null) groups.get(name).found.push(each.unit);
-    }
-    return [...groups.values()].map(({ each, found }) => card(each, found));
-  }
+  const cards = (list) => some(grouped(list, (index) => units.source[index]?.part ?? null), JUMPS, ({ each, part, found }) => {
+    const where = part == null ? "" : `Part ${part} (${view.parts[part].kind})`;
+    return card(each, found.length, where, jumps("source", found));
+  });
 
   function showLosses() {
     const content = [make("p", { textContent: `What a reader that knows only ${view.target.format} does not see.` })];
     if (!view.losses.length) content.push(make("p", { textContent: "Nothing: all is said natively." }));
-    content.push(...findings(view.losses));
-    if (view.guesses.length) content.push(make("h3", { textContent: "Guessed" }), ...findings(view.guesses));
-    if (view.repairs.length) content.push(make("h3", { textContent: "Repaired" }), ...findings(view.repairs));
+    for (const [title, found] of [
+      ["Content of the message", view.losses.filter((loss) => loss.content)],
+      ["Not content", view.losses.filter((loss) => !loss.content)],
+      ["Guessed", view.guesses],
+      ["Repaired", view.repairs],
+    ]) if (found.length) content.push(make("h3", { textContent: `${title}: ${found.length.toLocaleString("en")}` }), ...cards(found));
     fill("losses", "Not said natively", ...content);
     $("panel-title").focus();
   }
@@ -299,7 +298,8 @@ const page = (() => {
     const place = { ...active, top: $("scroller").scrollTop };
     view = next;
     units = { source: view.source.units, target: view.target.units };
-    if (view.error?.unit != null) units.source[view.error.unit]?.marks.push("broken");
+    const broken = units.source[view.error?.unit];
+    if (broken && !broken.failed) broken.marks.push("broken");
     began = [...units.source, ...units.target].find((unit) => unit.time != null)?.time ?? null;
     ({ slots, owners, count } = lay(units.source, units.target));
     for (const side of SIDES) {
@@ -385,7 +385,7 @@ const page = (() => {
     });
     const later = () => { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; if (view) render(); }); };
     $("scroller").addEventListener("scroll", later, { passive: true });
-    new ResizeObserver(() => { measure(); later(); }).observe($("scroller"));
+    new ResizeObserver(() => { resized(); later(); }).observe($("scroller"));
     measure();
   }
 

@@ -4,6 +4,7 @@ const MARKS = {
   "held": "a later unit says it: it waited for more",
   "merged": "several units became one",
   "made up": "the target needs it, though no source unit says it",
+  "filled in": "the target needs values in it that no source unit says; the label names them",
   "carried": "the target has no words for it: it travels in a carry alone, unseen by native readers",
   "carry": "a carry alone, without a native unit",
   "restored": "its words came home from a carry",
@@ -80,4 +81,41 @@ function indented(text) {
     if (token === "{" || token === "[" || token === ",") out += "\n" + "  ".repeat(depth);
   }
   return out;
+}
+
+// The first of many, and a button that opens the next ones: nothing is cut off for good.
+function some(list, most, element) {
+  const shown = list.slice(0, most).map(element);
+  if (list.length <= most) return shown;
+  const rest = list.slice(most);
+  const onclick = () => {
+    const [first, ...others] = some(rest, 10 * most, element);
+    more.replaceWith(first, ...others);
+    (first.matches("button") ? first : first.querySelector("button"))?.focus();
+  };
+  const more = make("button", { type: "button", className: "more", textContent: `${rest.length.toLocaleString("en")} more`, onclick });
+  return [...shown, more];
+}
+
+// Findings of one reason in one part, together; those of content first, then those that are many.
+function grouped(findings, partOf) {
+  const groups = new Map();
+  for (const each of findings) {
+    const part = each.unit == null ? null : partOf(each.unit);
+    const name = JSON.stringify([part, each.field, each.reason, each.content, each.carried]);
+    if (!groups.has(name)) groups.set(name, { each, part, found: [] });
+    if (each.unit != null) groups.get(name).found.push(each.unit);
+  }
+  return [...groups.values()].sort((a, b) => b.each.content - a.each.content || (a.part ?? Infinity) - (b.part ?? Infinity) || b.found.length - a.found.length);
+}
+
+function card(loss, count, where, jumps) {
+  const fate = loss.carried ? "travels in the carry" : loss.content ? "content, lost" : "left out";
+  return make(
+    "div", { className: `loss${loss.content && !loss.carried ? " content" : ""}` },
+    ...(where ? [make("span", { className: "where", textContent: `${where}: ` })] : []),
+    ...(count > 1 ? [`${count.toLocaleString("en")} × `] : []),
+    make("b", { textContent: clean(loss.field) }), " — ", make("bdi", { textContent: clean(loss.reason) }), " ", make("i", { textContent: `(${fate})` }),
+    ...(jumps.length ? [make("div", {}, ...jumps)] : []),
+  );
 }

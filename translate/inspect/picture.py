@@ -10,21 +10,24 @@ from typing import Any
 
 LINES = 400
 """Lines that are drawn at most; what is below is counted."""
-_ROW, _RAIL, _GUTTER, _MARGIN, _HEAD = 24, 430, 90, 96, 46
+_ROW, _RAIL, _GUTTER, _MARGIN, _HEAD = 24, 430, 90, 128, 46
 _WIDTH = 2 * (_RAIL + _MARGIN) + _GUTTER
 _LEFT = {"source": _MARGIN, "target": _MARGIN + _RAIL + _GUTTER}
 _CHAR = 7.3
+_DASHED = ' stroke-dasharray="3 3"'
+"""What is only in a carry."""
 _CHIPS = {
     "carried": 'stroke-dasharray="2 3"',
     "carry": 'stroke-dasharray="2 3"',
     "made up": 'stroke-dasharray="5 3"',
+    "filled in": 'stroke-dasharray="5 3"',
     "lost": 'stroke-width="2"',
 }
 _STYLE = """\
 .rails { font: 12px ui-monospace, monospace; fill: currentColor; stroke: none }
 .rails .soft { opacity: 0.65 } .rails .line { fill: none; stroke: currentColor; opacity: 0.5 }
 .rails .rule { stroke: currentColor; opacity: 0.15 } .rails .chip { fill: none; stroke: currentColor; opacity: 0.7 }
-.rails .mark { font-size: 10px; text-anchor: middle } .rails .lost { font-weight: bold }
+.rails .mark, .rails .part { font-size: 10px } .rails .mark { text-anchor: middle } .rails .lost { font-weight: bold }
 @media (prefers-color-scheme: dark) { .rails:root { color: #e6e8ee; background: #1a1d25 } }
 """
 _STEERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -47,8 +50,10 @@ def picture(view: dict[str, Any]) -> str:
     out += [_text(_LEFT[side] + 8, 26, f"{names[side]}: {counts[side]} units", "soft") for side in slots]
     for side in ("source", "target"):
         out += _brackets(view, side, slots[side], drawn)
-    for source, unit in zip(slots["source"], view["source"]["units"], strict=True):
-        out += [_thread(source, slots["target"][to]) for to in unit["to"] if max(source, slots["target"][to]) < drawn]
+    for target, unit in zip(slots["target"], view["target"]["units"], strict=True):
+        carried = {*unit["carried"]}
+        found = ((slots["source"][index], index in carried) for index in unit["from"])
+        out += [_thread(source, target, dashed=dashed) for source, dashed in found if max(source, target) < drawn]
     for side in ("source", "target"):
         for slot, unit in zip(slots[side], view[side]["units"], strict=True):
             if slot < drawn:
@@ -116,17 +121,17 @@ def _brackets(view: dict[str, Any], side: str, slots: list[int], drawn: int) -> 
         first, last = slots[part[side][0]], min(slots[part[side][1]], drawn - 1)
         top, length = _HEAD + first * _ROW + 3, (last - first + 1) * _ROW - 6
         at, arm = (_MARGIN - 4, -8) if side == "source" else (_WIDTH - _MARGIN + 4, 8)
-        dash = ' stroke-dasharray="3 3"' if part["target"] is None else ""
+        dash = "" if part["native"] else _DASHED
         yield f'<path class="line" d="M{at} {top}h{arm}v{length}h{-arm}"{dash}/>'
         anchor = "end" if side == "source" else "start"
-        yield _text(at + 1.6 * arm, top + 13, _cut(part["kind"], 11), "soft", anchor)
+        yield _text(at + 1.6 * arm, top + 13, _cut(part["kind"], 18), "part soft", anchor)
 
 
-def _thread(source: int, target: int) -> str:
+def _thread(source: int, target: int, *, dashed: bool) -> str:
     left, right = _MARGIN + _RAIL, _MARGIN + _RAIL + _GUTTER
     middle = (left + right) / 2
     y, to = (_HEAD + slot * _ROW + _ROW // 2 for slot in (source, target))
-    return f'<path class="line" d="M{left} {y}C{middle} {y} {middle} {to} {right} {to}"/>'
+    return f'<path class="line" d="M{left} {y}C{middle} {y} {middle} {to} {right} {to}"{_DASHED if dashed else ""}/>'
 
 
 def _text(x: float, y: float, text: str, style: str = "", anchor: str = "") -> str:

@@ -19,8 +19,11 @@
   const carry = make("input", { id: "carry", type: "checkbox", checked: true });
   const lenient = make("input", { id: "lenient", type: "checkbox" });
   const note = make("p", { id: "note", className: "note", role: "status" });
+  const empty = make("div", { id: "empty", className: "none", hidden: true },
+    ...["Paste a stream on the left, drop a file there, or take an example.", "Its format is recognised; choose one under From where that goes wrong.", "Nothing leaves this machine."].map((line) => make("p", { textContent: line })));
 
   let timer = 0, running = false, again = false, bytes = 0, seen = null, back = null;
+  let chosen = false; // whether the format was chosen for the text that is there
 
   // a slider from 1 to all, on which small numbers have as much room as large ones
   const sized = () => (Number(chunk.value) >= 1000 ? 0 : Math.max(1, Math.round(Math.max(2, bytes) ** (Number(chunk.value) / 1000))));
@@ -31,6 +34,7 @@
     bytes = new TextEncoder().encode(text.value).length;
     if (bytes > limit) return say(`A stream of at most ${number(limit)} bytes, please: this has ${number(bytes)}.`, true);
     if (running) { again = true; return; }
+    if (!text.value.trim()) return clear("", true);
     running = true;
     const asked = {
       text: text.value, from: from.value, to: to.value, cut: Number(cut.max) ? Math.min(Number(cut.value), bytes) : 0,
@@ -45,7 +49,8 @@
       const next = await response.json();
       if (text.value === asked.text) draw(next);
     } catch (error) {
-      if (!again) say(error.message, true);
+      // what the browser itself has to say of a server that is gone is no sentence
+      if (!again) say(error instanceof TypeError ? "The playground's server does not answer. Start it again, with: translate-streams playground, and open the address that it prints." : error.message, true);
     } finally {
       running = false;
     }
@@ -60,8 +65,8 @@
   }
 
   // a new one each time: the page writes on what it shows
-  const nothing = () => ({
-    source: { format: "not recognised", units: [] }, target: { format: to.value, units: [] },
+  const nothing = (format) => ({
+    source: { format, units: [] }, target: { format: to.value, units: [] },
     parts: [], losses: [], guesses: [], repairs: [], error: null,
   });
 
@@ -70,13 +75,18 @@
     note.classList.toggle("bad", bad);
   }
 
+  function clear(problem, blank = false) {
+    seen = null;
+    page.show(nothing(blank ? "no stream yet" : "not recognised"));
+    chunkSays.textContent = cutSays.textContent = "";
+    empty.hidden = !blank;
+    say(problem, !blank);
+  }
+
   function draw(next) {
-    seen = next.problem ? null : next;
-    if (next.problem) {
-      page.show(nothing());
-      chunkSays.textContent = cutSays.textContent = "";
-      return say(next.problem, true);
-    }
+    if (next.problem) return clear(`Not recognised: ${next.problem}. If you know better, choose a format under From.`);
+    seen = next;
+    empty.hidden = true;
     if (fresh) { cut.max = next.bytes.all; cut.value = next.bytes.all; fresh = false; }
     page.show(next);
     const { size, count, same, prompt } = next.chunks;
@@ -129,22 +139,32 @@
     }
     from.value = "auto";
     example.value = "";
+    chosen = false;
     later(0, true);
   }
 
   function load() {
-    const chosen = examples[Number(example.value)];
-    if (example.value === "" || !chosen) return;
-    text.value = chosen.text;
-    from.value = chosen.format;
-    if (to.value === chosen.format) to.value = formats.find((name) => name !== chosen.format);
+    const taken = examples[Number(example.value)];
+    if (example.value === "" || !taken) return;
+    text.value = taken.text;
+    from.value = taken.format;
+    chosen = false;
+    if (to.value === taken.format) to.value = formats.find((name) => name !== taken.format);
     later(0, true);
   }
 
   example.onchange = load;
   file.onchange = () => { if (file.files[0]) take(file.files[0]); file.value = ""; };
-  from.onchange = to.onchange = carry.onchange = lenient.onchange = () => later(0);
-  text.oninput = () => { example.value = ""; later(200, true); };
+  from.onchange = () => { chosen = true; later(0); };
+  to.onchange = carry.onchange = lenient.onchange = () => later(0);
+  // another stream is recognised; where only some of it changes, what was chosen for it stands
+  text.onpaste = () => { if (text.selectionEnd - text.selectionStart === text.value.length) chosen = false; };
+  text.oninput = () => {
+    example.value = "";
+    if (!text.value) chosen = false;
+    if (!chosen) from.value = "auto";
+    later(200, true);
+  };
   chunk.oninput = cut.oninput = () => later(60);
   text.ondragover = (event) => { event.preventDefault(); text.classList.add("over"); };
   text.ondragleave = () => text.classList.remove("over");
@@ -155,6 +175,7 @@
   swap.onclick = () => {
     if (!seen?.output) return;
     [from.value, to.value, text.value, example.value] = [seen.target.format, seen.source.format, seen.output, ""];
+    chosen = false;
     later(0, true);
   };
 
@@ -169,6 +190,7 @@
     note,
   );
   $("bench").hidden = false;
+  $("scroller").prepend(empty);
   $("from").textContent = "Playground";
   to.value = formats.includes("gateway-sse") ? "gateway-sse" : formats[0];
   if (examples.length) { example.value = "0"; load(); }

@@ -23,6 +23,7 @@ from ..engine.options import now
 from ..engine.trace import Trace
 from ..engine.translator import Translator
 from ..errors import TranslateError
+from ..recognise import format_of, what
 from ..registry import formats, resolve
 from .report import SCRIPTS, page, policy
 from .view import fed, viewed
@@ -111,20 +112,18 @@ def look(asked: dict[str, Any]) -> JsonObject:
     ``asked``: ``text``, ``from``, ``to`` and, where wanted, ``cut`` (bytes that are read), ``chunk`` (bytes of each),
     ``loss`` and ``strict``. The view's units have ``chunk`` besides: of a source unit, the one that completed it; of a
     target unit, the one that let it be said. ``output`` is what was written. Where ``from`` is ``auto`` and the
-    format is not recognised, ``problem`` says so, alone. Raises ``ValueError`` for what makes no sense.
+    format is not recognised, ``problem`` says what the text is, alone. Raises ``ValueError`` for what makes no sense.
     """
     if not isinstance(asked, dict) or not all(isinstance(asked.get(name), str) for name in ("text", "from", "to")):
         raise ValueError("an object with the texts 'text', 'from' and 'to' is asked for")
     data = asked["text"].encode("utf-8", "surrogatepass")
     if len(data) > LIMIT:
         raise ValueError(f"a stream of at most {LIMIT:,} bytes, not {len(data):,}")
-    from ..logs.recognise import format_of
-
     src, dst, began = asked["from"], asked["to"], now()
     if src == "auto":
         src = format_of(data)
         if src is None:
-            return {"problem": "the format is not recognised; choose one"}
+            return {"problem": what(data)}
     size, data = len(data), data[: _count(asked, "cut", len(data))]
     options: dict[str, Any] = {"loss": asked.get("loss", "carry"), "strict": asked.get("strict", True) is not False}
     options["clock"] = lambda: began

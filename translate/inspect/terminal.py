@@ -23,15 +23,16 @@ MEANING = {
     "carried": "only in a carry",
     "silent": "nothing to say in the target",
     "made up": "the target needs it, no unit says it",
+    "filled in": "the target needs values in it that no unit says",
     "carry": "a carry alone, which native readers skip",
     "restored": "its words came home from a carry",
 }
 """Mark → what it means."""
-LETTERS = dict(zip(MEANING, "HMLCSUCR", strict=True))
+LETTERS = dict(zip(MEANING, "HMLCSUFCR", strict=True))
 """Mark → its letter, where words have no room."""
 _STYLES = {
     **{"held": "33", "merged": "36", "lost": "1;31", "carried": "35", "silent": "2", "made up": "34", "carry": "35"},
-    **{"restored": "32", "error": "1;31", "faint": "2", "title": "1"},
+    **{"filled in": "34", "restored": "32", "error": "1;31", "faint": "2", "title": "1"},
 }
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from .. import jsontext
-from ..algebra.events import NAMES, Close, Event, Failure, Handover, JsonObject, Open
+from ..algebra.events import (
+    NAMES,
+    Close,
+    Event,
+    Failure,
+    Handover,
+    JsonObject,
+    Open,
+    Ping,
+    Start,
+    made_up_by_another,
+)
 from ..carry.losses import Finding, LossPolicy, Report
 from ..codec import Codec
 from ..engine.options import ModelOption
@@ -15,6 +26,7 @@ from ..engine.trace import SourceUnit, TargetUnit, Trace
 from ..engine.translator import Translator
 from ..errors import TranslateError
 from ..limits import Limits
+from ..recognise import hint
 from ..registry import codec
 from .words import json_text, shortened, words
 
@@ -43,7 +55,10 @@ def viewed(stream: bytes, src: str, dst: str, **options: Any) -> tuple[JsonObjec
     trace, report = Trace(), Report()
     machine = Translator(src, dst, errors="encode", report=report, trace=trace, **options)
     out, error = fed(machine, [stream])
-    return _View(trace, report, codec(src), codec(dst), machine.failure or error).drawn(src, dst), out, error
+    met = machine.failure or error
+    if isinstance(met, TranslateError):
+        hint(met, stream)
+    return _View(trace, report, codec(src), codec(dst), met).drawn(src, dst), out, error
 
 
 def fed(
@@ -97,19 +112,24 @@ class _View:
         for unit in self._trace.sources:
             for event in unit.events:
                 if type(event) is Open:
-                    part = {"kind": event.kind, "source": [unit.index, unit.index], "target": None}
+                    span = [unit.index, unit.index]
+                    part = {"kind": event.kind, "source": span, "target": None, "native": False}
                     self._parts.append(part)
+                if type(event) is Failure:
+                    # it ends the part, and is none of it
+                    part = None
                 if part is not None:
                     self._part_of[id(event)] = len(self._parts) - 1
                     part["source"][1] = unit.index
-                if type(event) in (Close, Handover, Failure):
+                if type(event) in (Close, Handover):
                     part = None
         for i, target in enumerate(self._trace.targets):
-            for event in target.native:
+            for event in target.means if target.unit is None else target.native:
                 at = self._part_of.get(id(event))
-                if at is not None and target.unit is not None:
-                    span = self._parts[at]["target"]
-                    self._parts[at]["target"] = [span[0] if span else i, i]
+                if at is not None:
+                    part = self._parts[at]
+                    part["target"] = [part["target"][0] if part["target"] else i, i]
+                    part["native"] |= target.unit is not None
 
     def _source(self, unit: SourceUnit, lost: set[int | None]) -> JsonObject:
         return {
@@ -120,13 +140,14 @@ class _View:
             "part": self._part(unit.events),
             "raw": _text(unit.data),
             "to": self._to[unit.index],
+            "failed": _fails(unit.events),
             "marks": self._source_marks(unit, lost),
         }
 
     def _source_marks(self, unit: SourceUnit, lost: set[int | None]) -> list[str]:
         to, index = self._to[unit.index], unit.index
         silent = not to and (bool(unit.events) or self._error is None)
-        broken_off = self._error is not None and not _is_transport(unit)
+        broken_off = self._error is not None and any(self._needs_saying(event) for event in unit.events)
         unsaid = silent and (unit.dropped is not None or broken_off)
         found = {
             "held": unit.said is not None and unit.said > index,
@@ -137,11 +158,17 @@ class _View:
         }
         return [mark for mark, holds in found.items() if holds]
 
+    def _needs_saying(self, event: Event) -> bool:
+        return type(event) is not Ping and not (type(event) is Start and made_up_by_another(event, self._dst.name))
+
     def _target(self, index: int, unit: TargetUnit) -> JsonObject:
         kind = self._kind(self._dst, unit.unit, unit.name, unit.says) if unit.unit is not None else "carry"
         native = len(unit.sources) - len(unit.carried)
+        filled = [] if unit.made_up or unit.unit is None else _filled_in(unit.says, unit.means)
+        label = words(unit.says if unit.unit is not None else unit.means)
         found = {
             "made up": unit.made_up,
+            "filled in": bool(filled),
             "merged": native > 1,
             "carry": unit.unit is None,
             "restored": any(self._restores(self._trace.sources[at]) for at in unit.sources),
@@ -149,11 +176,13 @@ class _View:
         return {
             "index": index,
             "kind": kind,
-            "label": words(unit.says if unit.unit is not None else unit.means),
+            "label": shortened(f"{label} (made up: {', '.join(filled)})") if filled else label,
             "time": self._dst.time(unit.unit) if unit.unit is not None else None,
             "part": self._part(unit.means),
             "raw": json_text(unit.unit) if unit.unit is not None else "",
             "from": list(unit.sources),
+            "failed": _fails(unit.says),
+            "carried": list(unit.carried),
             "marks": [mark for mark, holds in found.items() if holds],
             "carry": jsontext.dumps_strict(unit.carry).decode() if unit.carry else None,
         }
@@ -185,6 +214,7 @@ class _View:
         if not isinstance(error, TranslateError):
             return {"type": type(error).__name__, "message": str(error), "unit": None, "offset": None}
         message = f"{error.what}; expected {error.expected}" if error.expected else error.what
+        message += f"; the input looks like {error.looks_like}" if error.looks_like else ""
         # what the target refuses is of the unit at work
         at = self._index(error.unit if error.unit is not None else len(self._trace.sources) - 1)
         return {"type": type(error).__name__, "message": message, "unit": at, "offset": error.offset}
@@ -200,8 +230,26 @@ def _bare(unit: SourceUnit) -> str:
     return "carry" if unit.carries else "ping"
 
 
-def _is_transport(unit: SourceUnit) -> bool:
-    return unit.data is None and not unit.carries
+def _fails(events: Iterable[Event]) -> bool:
+    return any(type(event) is Failure for event in events)
+
+
+def _filled_in(says: Iterable[Event], means: Sequence[Event]) -> list[str]:
+    """The members that events have on the wire though nobody said them, as counts that a format must have."""
+    meant: dict[type, list[Event]] = {}
+    for event in means:
+        meant.setdefault(type(event), []).append(event)
+    pairs = ((event, meant[type(event)].pop(0)) for event in says if meant.get(type(event)))
+    return [name for said, event in pairs for name in _invented(said, event)]
+
+
+def _invented(said: Any, meant: Any) -> Iterator[str]:
+    for field in fields(said):
+        ours, theirs = getattr(said, field.name), getattr(meant, field.name)
+        if theirs is None and ours not in (None, ""):
+            yield field.name
+        elif is_dataclass(ours) and type(ours) is type(theirs):
+            yield from _invented(ours, theirs)
 
 
 def _has_patch(carry: JsonObject, codec: Codec) -> bool:

@@ -17,8 +17,8 @@ a unit: a struct               ``string``                   ``string``: JSON
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,8 +32,8 @@ from .stream import whole
 from .units import convert_units
 
 _types = pa.types
-_KEPT = (pa.int32(), pa.int64(), pa.uint32(), pa.uint64())
-"""Types that hold any number of a unit in its stream."""
+_SMALL = (pa.int8(), pa.int16(), pa.uint8(), pa.uint16())
+"""Types that do not hold any number of a unit in its stream."""
 
 
 class NoSuchColumn(ValueError):
@@ -135,14 +135,13 @@ def converted_schema(schema: pa.Schema, layout: Layout, settings: Settings) -> p
     if result is None:
         what = "unit" if layout.units else "stream"
         raise NoSuchColumn(f"the column {layout.field!r} is of {kind}: it holds no {what}")
-    schema = _with_type(schema, layout.field, result)
-    if not layout.units:
-        return schema
-    order = type_of(schema, layout.order or "")
-    for path, fits in ((layout.id or "", _is_id), (layout.order or "", _is_order)):
-        if not fits(_bare(type_of(schema, path))):
+    for path, fits in ((layout.id, _is_id), (layout.order, _is_order)) if layout.units else ():
+        if path is not None and not fits(_bare(type_of(schema, path))):
             raise NoSuchColumn(f"the column {path!r} is of {type_of(schema, path)}: it holds no id or order")
-    return _with_type(schema, layout.order or "", _number_type(order))
+    done = _with_type(schema, layout.field, result)
+    if layout.numbers is None or layout.gaps:
+        return done
+    return _with_type(done, layout.numbers, _number_type(type_of(schema, layout.numbers)))
 
 
 def _stream_type(kind: pa.DataType, settings: Settings) -> pa.DataType | None:
@@ -164,7 +163,10 @@ def _unit_type(kind: pa.DataType) -> pa.DataType | None:
 
 
 def _number_type(kind: pa.DataType) -> pa.DataType:
-    return kind if kind in _KEPT else pa.int64()
+    kind = _bare(kind)
+    if _types.is_decimal(kind):
+        return pa.decimal128(38, kind.scale) if kind.bit_width <= 128 else pa.decimal256(76, kind.scale)
+    return pa.int64() if kind in _SMALL else kind
 
 
 def _is_id(kind: pa.DataType) -> bool:
@@ -175,10 +177,26 @@ def _is_order(kind: pa.DataType) -> bool:
     return _is_text(kind) or _is(kind, "integer", "floating", "decimal", "temporal")
 
 
+_Change: TypeAlias = Callable[[Any], Any]
+"""What makes a field of another."""
+
+
+def changed(schema: pa.Schema, path: str, change: _Change) -> pa.Schema:
+    """A schema with another field at a path that it has."""
+    return pa.schema(_changed(schema, _names(schema, path), change), metadata=schema.metadata)
+
+
+def _changed(fields: Iterable[pa.Field], names: Sequence[str], change: _Change) -> list[pa.Field]:
+    def at(field: pa.Field) -> pa.Field:
+        if field.name != names[0]:
+            return field
+        return field.with_type(pa.struct(_changed(field.type, names[1:], change))) if names[1:] else change(field)
+
+    return [at(field) for field in fields]
+
+
 def _with_type(schema: pa.Schema, path: str, kind: pa.DataType) -> pa.Schema:
-    # an empty batch knows how to do it
-    empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
-    return put(empty, path, pa.array([], kind)).schema
+    return changed(schema, path, lambda field: field.with_type(kind))
 
 
 # ---- values --------------------------------------------------------------------------------------------------
@@ -288,8 +306,7 @@ def convert_streams(
             result = whole(_stream(value), settings, counts)
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
-            counts.rejected += 1
-            counts.records_rejected += 1
+            counts.reject(error, 1)
             rejected(index, error)
             done.append(None)
         else:
@@ -346,14 +363,19 @@ def one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 def convert_rows(rows: pa.RecordBatch, layout: Layout, settings: Settings, counts: Counts) -> pa.RecordBatch:
     """Convert the rows of one stream, which are its units, in order: a row for each output unit, with the other columns
-    of the row that let it be said, and its number in the order column. Raises :class:`TranslateError`.
+    of the row that let it be said. Raises :class:`TranslateError`.
     """
     units = column(rows, layout.field)
     done = convert_units([_unit(each) for each in units], settings, counts)
-    kind, number = _unit_type(units.type), _number_type(type_of(rows.schema, layout.order or ""))
     batch = rows.take(pa.array([index for index, _ in done], pa.int64()))
-    batch = put(batch, layout.field, _array([_json(unit) for _, unit in done], kind))
-    return put(batch, layout.order or "", pa.array(range(len(done)), number))
+    return put(batch, layout.field, _array([_json(unit) for _, unit in done], _unit_type(units.type)))
+
+
+def numbered(rows: pa.RecordBatch, path: str, kind: pa.DataType | None = None) -> pa.RecordBatch:
+    """Rows with their numbers, from 0, in a column: of a type, or of its own that holds them all."""
+    kind = _number_type(type_of(rows.schema, path)) if kind is None else kind
+    numbers = [str(number) if _is_octets(_bare(kind)) else number for number in range(rows.num_rows)]
+    return put(rows, path, pa.array(numbers).cast(kind))
 
 
 def join_rows(rows: pa.RecordBatch, field: str, settings: Settings, counts: Counts) -> str:

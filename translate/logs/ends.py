@@ -12,8 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from tempfile import SpooledTemporaryFile
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .. import jsontext
@@ -21,38 +20,9 @@ from ..errors import GrammarError, TranslateError, TruncatedStream, UpstreamFail
 from ..registry import resolve
 from ..shapes.sse import BARE_BODY, Sse
 from .layout import Counts, Settings
-from .places import CHUNK
+from .places import CHUNK, Spool
 from .stream import Reject, broken, count, end_of, report_for, translator, verify
 from .tail import is_silent, last_end
-
-_SPOOL = 16 * CHUNK
-
-
-class Spool:
-    """Bytes that were written, to be read again; many of them are on disk."""
-
-    def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(_SPOOL)  # noqa: SIM115
-        self.size = 0
-
-    def write(self, data: bytes) -> None:
-        """Add bytes."""
-        self._file.seek(self.size)
-        self._file.write(data)
-        self.size += len(data)
-
-    def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
-        end = self.size if end is None else min(end, self.size)
-        while start < end:
-            self._file.seek(start)
-            data = self._file.read(min(end - start, CHUNK))
-            start += len(data)
-            yield data
-
-    def close(self) -> None:
-        """Give up what it holds."""
-        self._file.close()
 
 
 class _Part:
@@ -204,7 +174,7 @@ class EndToEnd:
             if self._settings.verify:
                 verify(self._settings, lambda: self._raw.pieces(0, over), self._out.pieces())
         except Exception as error:
-            self._counts.rejected += 1
+            self._counts.reject(error)
             self._reject(Reject(error, _Part(self._raw, over), {"offset": self._offset}))
         else:
             for piece in self._out.pieces():
@@ -212,10 +182,10 @@ class EndToEnd:
             count(self._counts, self._settings, self._translator, self._report, units)
         if over < end and not self.full:
             self._counts.streams_in += 1
-            self._counts.rejected += 1
             stray: Exception = GrammarError("lines behind a stream that are no unit", expected="a stream")
             if torn:
                 stray = TruncatedStream("the input ended inside the first unit of a stream")
+            self._counts.reject(stray)
             self._reject(Reject(stray, _Part(self._raw, end, over), {"offset": self._offset + over}))
         self._offset += end
         self._drop()
@@ -231,11 +201,17 @@ class EndToEnd:
 
     def _give_up(self, end: int) -> None:
         self._counts.streams_in += 1
-        self._counts.rejected += 1
         error = self._error or GrammarError("the stream is broken")
+        self._counts.reject(error)
         self._reject(Reject(error, _Part(self._raw, end), {"offset": self._offset}))
         self._offset += end
         self._drop()
+
+
+def several(pieces: Iterable[bytes], settings: Settings) -> bool:
+    """Whether anything that says something follows the first stream."""
+    scan = _Scan(settings)
+    return any(scan.feed(piece) is not None for piece in pieces)
 
 
 class _Scan:

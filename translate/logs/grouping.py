@@ -12,13 +12,15 @@ import heapq
 import math
 import pickle
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from itertools import pairwise
+from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 from zlib import crc32
 
 from ..errors import GrammarError, shown
+from .layout import Layout
+from .order import comparable
 
 SPREAD = 64
 """Files that rows are spread over."""
@@ -41,34 +43,40 @@ class Row(NamedTuple):
     payload: bytes
 
 
+class Ordered(NamedTuple):
+    """The rows of one stream, in its order; whether that counts them."""
+
+    rows: list[Row]
+    counted: bool
+
+
 class Group(NamedTuple):
     """The rows of one stream, in the order in which they came."""
 
     id: Any
     rows: list[Row]
 
-    def in_order(self, *, gaps: bool) -> list[Row]:
-        """The rows in the stream's own order. Text that is digits everywhere is taken as numbers; so are floats and
-        decimals that are whole everywhere, as integers.
+    def in_order(self, layout: Layout) -> Ordered:
+        """The rows in the stream's own order: see :mod:`.order`. Without one, and at one time, they stand as they came.
 
-        Raises :class:`GrammarError` where there is none: a row without a place, two rows at one place, integers that
-        leave some out (unless ``gaps``), text among numbers.
+        Raises :class:`GrammarError` where there is none: a row without a place, whole numbers that leave some out or
+        are there twice (unless they may have gaps: then they are times), two equal rows at one place.
         """
+        if layout.order is None:
+            return Ordered(self.rows, counted=False)
         if any(row.order is None for row in self.rows):
             raise GrammarError("a unit of the stream has no place in its order", expected="text or a number")
-        digits = all(isinstance(row.order, str) and row.order.isdecimal() and len(row.order) < 20 for row in self.rows)
-        whole = digits or all(map(_is_whole, (row.order for row in self.rows)))
-        keyed = [(int(row.order) if whole else row.order, row) for row in self.rows]
-        try:
-            keyed.sort(key=lambda each: each[0])
-        except TypeError:
-            raise GrammarError("the order has text among numbers") from None
-        for (before, _), (after, row) in pairwise(keyed):
-            if before == after:
+        keys = comparable([row.order for row in self.rows])
+        counted = not layout.gaps and all(type(key) is int for key in keys)
+        keyed = sorted(zip(keys, self.rows, strict=True), key=itemgetter(0))
+        here = set[bytes]()
+        for (before, last), (after, row) in pairwise(keyed):
+            here = here | {last.payload} if before == after else set()
+            if before == after and (counted or row.payload in here):
                 raise GrammarError(f"two units of the stream are at {shown(row.order)} of its order")
-            if not gaps and type(before) is type(after) is int and after != before + 1:
+            if counted and after != before + 1:
                 raise GrammarError(f"the order leaves out {before + 1}", expected="no gaps, or that gaps are allowed")
-        return [row for _, row in keyed]
+        return Ordered([row for _, row in keyed], counted)
 
 
 class Grouping:
@@ -125,12 +133,6 @@ class Grouping:
                     pickle.dump((group.id, [tuple(row) for row in group.rows]), again, pickle.HIGHEST_PROTOCOL)
             for id, rows in _unpickled(again):
                 yield Group(id, [Row(*row) for row in rows])
-
-
-def _is_whole(order: Any) -> bool:
-    if isinstance(order, Decimal):
-        return order.is_finite() and order == order.to_integral_value()
-    return type(order) is int or (isinstance(order, float) and order.is_integer())
 
 
 def is_nan(order: Any) -> bool:

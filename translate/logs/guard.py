@@ -8,8 +8,9 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from . import places
-from .places import TEMPORARY
+from . import outputs
+from .outputs import TEMPORARY, temporary
+from .places import identity
 from .rejects import SUFFIX
 
 fcntl: Any = None
@@ -30,16 +31,10 @@ class Busy(Exception):
     """Another job is writing there."""
 
 
-def identity(path: str) -> str:
-    """What is the same for two names of one file; of a URL, itself."""
-    path = places.plain(path)
-    return path.rstrip("/") if "://" in path else os.path.realpath(path)
-
-
 def names(output: str) -> list[str]:
     """All that is written for an output."""
     own = [output, output + SUFFIX]
-    return own + [name + TEMPORARY for name in own]
+    return own + [temporary(name) for name in own]
 
 
 def lock_path(manifest: str) -> str:
@@ -54,7 +49,7 @@ class Claims:
     def __init__(self, sources: Iterable[str], manifest: str) -> None:
         self._sources = {_whole(identity(source)): source for source in sources}
         self._taken: dict[str, str] = {}
-        self.claim("the job", [manifest, manifest + TEMPORARY])
+        self.claim("the job", [manifest, temporary(manifest)])
 
     def claim(self, owner: str, written: Iterable[str]) -> None:
         """Names are written for ``owner``."""
@@ -71,10 +66,17 @@ def _whole(name: str) -> str:
     return whole + TEMPORARY if name.endswith(TEMPORARY) and mark and number.isdecimal() else name
 
 
+def refuse_special(written: Iterable[str]) -> None:
+    """Raises :class:`BadPlan` where one of the names is a device, a pipe or a folder: a file would take its place."""
+    for name in written:
+        if "://" not in name and os.path.exists(name) and not os.path.isfile(name):
+            raise BadPlan(f"{name} is no regular file, and would be replaced by one")
+
+
 def refuse_existing(written: Iterable[str]) -> None:
     """Raises :class:`OutputExists` where one of the names is taken."""
     for name in written:
-        if places.exists(name):
+        if outputs.exists(name):
             raise OutputExists(f"{name} exists already")
 
 

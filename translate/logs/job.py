@@ -8,62 +8,27 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from glob import has_magic
-from multiprocessing.connection import wait
-from typing import Any
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
 
-from ..registry import resolve
-from . import inputs, places
-from .grouping import MEMORY
-from .guard import BadPlan, Claims, OutputExists, alone, identity, names, refuse_existing
-from .layout import Counts, Layout, Settings, Unaccounted
+from . import outputs, places
+from .guard import OutputExists, alone, names, refuse_existing
+from .layout import Counts, Unaccounted
 from .manifest import Entry, Manifest
-from .places import Output
-from .recognise import recognise
+from .outputs import Output
+from .places import Place, identity
+from .plan import Job, Plan, manifest_path, plan, stale
+from .processes import run_all
 from .rejects import SUFFIX
-from .task import Done, Task, leftovers, parts, run, unchanged
-
-PART = 16 * 1024 * 1024
-"""Bytes from which JSON lines are taken in parts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is to be done.
-
-    ``inputs``   paths, globs, folders (with all below them), URLs
-    ``output``   a file, where there is one input that is none of a folder; else a folder
-    ``layout``   how the inputs hold streams; ``None``: end to end, or as it is recognised
-    ``jobs``     processes
-    ``resume``   go on with a job that was ended: what its manifest says is done, and is as it was, is not done again
-    ``force``    write over outputs that exist
-    ``limit``    streams of each input at most, to try a job; then it is taken in one part
-    ``memory``   bytes of units that are put together by id in memory; more are on disk
-    """
-
-    inputs: Sequence[str]
-    output: str
-    layout: Layout | None
-    settings: Settings
-    jobs: int = 1
-    resume: bool = False
-    force: bool = False
-    limit: int | None = None
-    memory: int = MEMORY
+from .task import leftovers, unchanged
+from .work import Done, ProgramFault, Task
 
 
 @dataclass(slots=True)
 class Summary:
-    """What a job did. ``failed``: inputs that could not be read, each with why; ``found``: what inputs were recognised
-    as; ``skipped``: done before.
+    """What a job did. ``failed``: inputs that were not done, each with why; ``found``: what inputs were recognised as;
+    ``skipped``: done before; ``faults``: streams and inputs at which the program failed, rather than they.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -71,140 +36,60 @@ class Summary:
     failed: dict[str, str] = field(default_factory=dict)
     found: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
+    faults: int = 0
 
 
-class ProcessEnded(Exception):
-    """One of the job's processes ended without a word."""
-
-
-@dataclass(slots=True)
-class Plan:
-    """The tasks of a job, and the inputs that cannot be read, each with why."""
-
-    tasks: list[Task] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    found: dict[str, str] = field(default_factory=dict)
-    """What inputs were recognised as."""
-    names: dict[str, str] = field(default_factory=dict)
-    """Of the inputs that cannot be read, below what was asked for."""
-
-
-def plan(job: Job) -> Plan:
-    """What a job would do. Raises ``OSError`` or ``InputFault`` where inputs cannot be found, :class:`BadPlan`."""
-    folder = is_folder(job)
-    _check_apart(job)
-    made = tasks_of(job)
-    output = places.plain(job.output)
-    claims = Claims([*(task.place.path for task in made.tasks), *made.failed], manifest_path(job))
-    for index, task in enumerate(made.tasks):
-        place = task.place
-        path = f"{output.rstrip('/')}/{_renamed(place.name, task)}" if folder else output
-        claims.claim(place.path, names(path))
-        made.tasks[index] = replace(task, output=path)
-    for source, name in made.names.items():
-        made.failed[source] += _stale(f"{output.rstrip('/')}/{name}" if folder else output)
-    return made
-
-
-def _stale(output: str) -> str:
-    """What is said of an output whose input cannot be read."""
-    return f"; {output} is there from before" if places.exists(output) else ""
-
-
-def tasks_of(job: Job) -> Plan:
-    """The tasks of a job, their outputs yet to be named."""
-    made = Plan()
-    for place in inputs.find(job.inputs):
-        try:
-            made.tasks.append(_task(job, place, made))
-        except places.InputFault as fault:
-            made.failed[place.path] = str(fault)
-            made.names[place.path] = place.name
-    return made
-
-
-def _check_apart(job: Job) -> None:
-    """An output within an input would be one of the inputs the next time."""
-    for asked in job.inputs:
-        if not inputs.is_one(asked) and not has_magic(asked):
-            inside = f"{identity(job.output)}/".startswith(f"{identity(asked)}/")
-            if inside:
-                raise BadPlan(f"the output {job.output} is within the input {asked}")
-
-
-def _task(job: Job, place: places.Place, made: Plan) -> Task:
-    settings, layout = job.settings, job.layout or Layout()
-    state = places.state(place)
-    if layout.container == "records":
-        layout = replace(layout, container="parquet" if places.is_parquet(place) else "lines")
-    if settings.src == "auto":
-        found = recognise(place, job.layout and layout)
-        made.found[place.path] = str(found)
-        settings, layout = replace(settings, src=found.format), found.layout
-    if layout.container == "streams" and resolve(settings.dst)[1].objects:
-        raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
-    if settings.clock is None:
-        settings = replace(settings, clock=state.modified)
-    return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, state=state)
-
-
-def is_folder(job: Job) -> bool:
-    """Whether outputs are in a folder: the same before and after it was made."""
-    output = places.plain(job.output)
-    several = len(job.inputs) > 1 or not inputs.is_one(job.inputs[0])
-    return several or output.endswith("/") or os.path.isdir(output)
-
-
-def _renamed(name: str, task: Task) -> str:
-    """The name of an output: that of its input, with the ending of the new format where it had that of the old one."""
-    inner = places.bare(name)
-    formats = (task.settings.src, task.settings.dst)
-    old, new = (format.removeprefix(f"{resolve(format)[0].name}-") for format in formats)
-    if task.layout.container == "streams" and inner.endswith(f".{old}"):
-        return inner.removesuffix(old) + new + name[len(inner) :]
-    return name
-
-
-def convert_logs(job: Job, told: Callable[[Entry], None] = lambda entry: None, made: Plan | None = None) -> Summary:
+def convert_logs(
+    job: Job,
+    told: Callable[[Entry], None] = lambda entry: None,
+    made: Plan | None = None,
+    seen: Callable[[int], None] | None = None,
+) -> Summary:
     """Do a job; ``told`` of each input that is done, those first that were done before. ``made``: its plan, if known.
+    ``seen`` is told how many bytes of all inputs are done, now and then.
 
     Raises what :func:`plan` raises, and :class:`OutputExists`, :class:`OtherJob`, :class:`Busy`; ``OSError`` where an
-    output cannot be written, :class:`ProcessEnded`, :class:`Unaccounted`. An input that cannot be read is in the
-    summary, and the others are done. However it ends, no output is there in part, and none under a temporary name.
+    output cannot be written, :class:`ProcessEnded`, :class:`Unaccounted`. An input that cannot be read, or at which the
+    program fails, is in the summary, and the others are done. However it ends, no output is there in part, and none
+    under a temporary name; where nothing was done, there is no manifest either.
     """
     made = made or plan(job)
     with alone(manifest_path(job)):
-        return _convert(job, told, made)
+        return _convert(job, told, made, seen)
 
 
-def _convert(job: Job, told: Callable[[Entry], None], made: Plan) -> Summary:
+def _convert(
+    job: Job, told: Callable[[Entry], None], made: Plan, seen: Callable[[int], None] | None
+) -> Summary:
     tasks = made.tasks
     manifest, done = left_of(job, made)
     todo = [task for task in tasks if task.place.path not in done]
-    summary = Summary(failed=made.failed, found=made.found, skipped=len(done))
+    summary = Summary(failed=made.failed, found=made.found, skipped=len(done), faults=made.faults)
     leftovers(task.output for task in tasks)
     manifest.begin([done[task.place.path] for task in tasks if task.place.path in done])
     for entry in done.values():
         told(entry)
     try:
-        with _runner(job) as start:
-            for task, ended in _run(todo, job, start):
+        with closing(run_all(todo, job.jobs, seen, sum(entry.size for entry in done.values()))) as running:
+            for task, ended in running:
                 try:
                     if isinstance(ended, Exception):
                         raise ended
                     entry = _finish(task, ended)
-                except places.InputFault as fault:
-                    summary.failed[task.place.path] = str(fault) + _stale(task.output)
+                except (places.InputFault, ProgramFault) as fault:
+                    summary.failed[task.place.path] = str(fault) + stale(task.output)
+                    summary.faults += isinstance(fault, ProgramFault)
                     continue
                 done[task.place.path] = entry
                 manifest.add(entry)
                 told(entry)
-    except BaseException:
+    finally:
         leftovers(task.output for task in tasks)
-        raise
+        manifest.end()
     summary.entries = [done[task.place.path] for task in tasks if task.place.path in done]
     for entry in summary.entries:
         summary.counts.add(entry.counts)
+    summary.faults += summary.counts.faults
     wrong = summary.counts.fault()
     if wrong is not None:
         raise Unaccounted(wrong)
@@ -214,28 +99,22 @@ def _convert(job: Job, told: Callable[[Entry], None], made: Plan) -> Summary:
 def left_of(job: Job, made: Plan) -> tuple[Manifest, dict[str, Entry]]:
     """The manifest, and the inputs that are done already. Raises :class:`OutputExists`, :class:`OtherJob`."""
     path = manifest_path(job)
-    manifest = Manifest(path, job)
+    manifest = Manifest(path, job.settings, job.layout, job.limit)
     before = manifest.load() if job.resume else {}
     if not manifest.found and not job.force:
         refuse_existing([path, *(name for task in made.tasks for name in names(task.output))])
-    asked = {task.place.path for task in made.tasks}
-    manifest.others = [entry for entry in before.values() if entry.input not in asked]
+    asked = {identity(task.place.path) for task in made.tasks}
+    manifest.others = [entry for known, entry in before.items() if known not in asked]
     theirs = {identity(entry.output): entry for entry in manifest.others}
     done: dict[str, Entry] = {}
     for task in made.tasks:
         other = theirs.get(identity(task.output))
         if other is not None:
             raise OutputExists(f"{task.output} is the output of {other.input} already")
-        entry = before.get(task.place.path)
-        if entry is not None and entry.output == task.output and entry.still_holds(task.place):
+        entry = before.get(identity(task.place.path))
+        if entry is not None and identity(entry.output) == identity(task.output) and entry.still_holds(task.place):
             done[task.place.path] = entry
     return manifest, done
-
-
-def manifest_path(job: Job) -> str:
-    """Where the manifest of a job is."""
-    output = places.plain(job.output)
-    return f"{output.rstrip('/')}/_manifest.jsonl" if is_folder(job) else f"{output}.manifest.jsonl"
 
 
 def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:
@@ -248,112 +127,40 @@ def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:
     for _, done in ended:
         counts.add(done.counts)
     rejected = sum(done.rejects for _, done in ended)
-    if not rejected and places.exists(task.output + SUFFIX):
+    if not rejected and outputs.exists(task.output + SUFFIX):
         # of a job before
-        places.remove(task.output + SUFFIX)
+        outputs.remove(task.output + SUFFIX)
     if len(ended) == 1 and not ended[0][0].part:
-        _rename(task.output)
+        written, rejects = ended[0][1].digest, ended[0][1].rejects_digest
+        outputs.commit(task.output)
         if rejected:
-            _rename(task.output + SUFFIX)
+            outputs.commit(task.output + SUFFIX)
     else:
-        _join(task.output, [part.part for part, _ in ended])
-        if rejected:
-            _join(task.output + SUFFIX, [part.part for part, done in ended if done.rejects])
-    size = sum(done.size for _, done in ended)
-    stored = places.size(task.output) or 0
-    return Entry(task.place.path, state.size, state.version, digest, task.output, size, stored, counts)
+        written = _join(task.output, [part.part for part, _ in ended])
+        rejects = _join(task.output + SUFFIX, [part.part for part, done in ended if done.rejects]) if rejected else ""
+    return Entry(
+        input=task.place.path,
+        size=state.size,
+        version=state.version,
+        digest=digest,
+        output=task.output,
+        written=sum(done.size for _, done in ended),
+        proof=_proof(task.output, written),
+        rejects=_proof(task.output + SUFFIX, rejects) if rejected else "",
+        counts=counts,
+    )
 
 
-def _rename(path: str) -> None:
-    places.rename(path + places.TEMPORARY, path)
-
-
-def _join(path: str, marks: list[str]) -> None:
-    """Put the outputs of parts one after another; those that are compressed are members of one file."""
+def _join(path: str, marks: list[str]) -> str:
+    """Put the outputs of parts one after another; those that are compressed are members of one file. Its digest."""
     output = Output(path, plain=True)
     for mark in marks:
         output.append(mark)
     output.commit()
+    return output.digest
 
 
-# ---- processes -------------------------------------------------------------------------------------------
-
-
-_Start = Callable[[Task], "Future[Done]"]
-
-
-@contextmanager
-def _runner(job: Job) -> Iterator[_Start | None]:
-    """What starts tasks beside this process; ``None`` where they run in it."""
-    if job.jobs == 1:
-        yield None
-        return
-    # whatever threads the caller has, a process that is started anew has none of their locks
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(job.jobs, context, initializer=_with_parent)
-    try:
-        yield lambda task: pool.submit(run, task)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _with_parent() -> None:
-    """A process beside another ends with it, even where that was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _run(
-    tasks: list[Task], job: Job, start: _Start | None
-) -> Iterator[tuple[Task, list[tuple[Task, Done]] | Exception]]:
-    """Each task with what it did, as they end; or with why its input cannot be read."""
-    split = {task.place.path: _split(task, job) for task in tasks}
-    if start is None:
-        for task in tasks:
-            try:
-                yield task, [(part, run(part)) for part in split[task.place.path]]
-            except places.InputFault as fault:
-                leftovers([task.output])
-                yield task, fault
-        return
-    futures = {start(part): (task, index) for task in tasks for index, part in enumerate(split[task.place.path])}
-    ended: dict[str, dict[int, Any]] = {task.place.path: {} for task in tasks}
-    for future in as_completed(futures):
-        task, index = futures.pop(future)
-        found = ended[task.place.path]
-        try:
-            found[index] = future.result()
-        except places.InputFault as fault:
-            found[index] = fault
-        except BrokenProcessPool:
-            raise ProcessEnded("a process of the job was ended, for lack of memory perhaps") from None
-        if len(found) == len(split[task.place.path]):
-            faults = [each for each in found.values() if isinstance(each, Exception)]
-            if faults:
-                leftovers([task.output])
-                yield task, faults[0]
-            else:
-                yield task, [(part, found[i]) for i, part in enumerate(split[task.place.path])]
-
-
-def _split(task: Task, job: Job) -> list[Task]:
-    """The parts of a task, or itself."""
-    layout = task.layout
-    whole = layout.container != "lines" or layout.units or job.limit is not None or task.place.remote
-    if whole or "://" in task.output or task.state is None or task.state.size < 2 * PART:
-        return [task]
-    # what is compressed is so part by part, whoever does them: then all do it alike
-    if job.jobs == 1 and places.bare(task.output) == task.output:
-        return [task]
-    try:
-        return [task] if places.compressed(task.place) else parts(task, -(-task.state.size // PART), task.state.size)
-    except places.InputFault:
-        # it is met again, where the task is run
-        return [task]
+def _proof(path: str, digest: str) -> str:
+    """As :func:`.places.proof`, of what was just written."""
+    place = Place(path, "")
+    return (place.remote and places.state(place).version) or digest

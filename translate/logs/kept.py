@@ -23,6 +23,8 @@ from .grouping import Group, Row
 from .layout import Counts, Layout, Settings
 
 _ROWS, _BYTES = 1024, 4 * 1024 * 1024
+_NUMBERS = (pa.int32(), pa.int64())
+"""Types of an order that hold the numbers of units."""
 
 
 class StreamSettings(TypedDict, total=False):
@@ -73,14 +75,19 @@ class KeptStreams:
 class KeptUnits:
     """Converts rows of units, those of a stream one after another, in any order; a stream may run over batches.
 
-    ``explode``: a row for each output unit, as :func:`.arrow.convert_rows` has them, and one for a stream that is
-    broken: its first, without a unit and an order. Else a row for each stream: its id, and its text.
+    ``explode``: a row for each output unit, as :func:`.arrow.convert_rows` has them, with its number in the column of
+    the order, for rows of data frames have none; and one for a stream that is broken: its first, without a unit and a
+    number. Else a row for each stream: its id, and its text.
     """
 
     layout: Layout
     settings: Settings
     error: str
     explode: bool
+
+    def __post_init__(self) -> None:
+        if self.explode and self.layout.numbers is None:
+            raise ValueError("rows of units need an order beside the unit, which says their numbers")
 
     @property
     def column(self) -> str:
@@ -92,9 +99,10 @@ class KeptUnits:
         done = arrow.converted_schema(schema, self.layout, self.settings)
         if not self.explode:
             done = pa.schema([done.field(self.layout.id or ""), pa.field(self.column, pa.string())])
-        order = done.get_field_index(self.layout.order or "") if self.explode else -1
-        if order >= 0:
-            done = done.set(order, done.field(order).with_nullable(True))
+        if self.explode and self.layout.order:
+            kind = arrow.type_of(done, self.layout.order)
+            number = kind if kind in _NUMBERS else pa.int64()
+            done = arrow.changed(done, self.layout.order, lambda field: field.with_type(number).with_nullable(True))
         return _with_error(done, self)
 
     def convert(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -122,17 +130,18 @@ class KeptUnits:
         try:
             if group.id is None:
                 raise DecodeError("the row has no id", expected="text or an integer")
-            places = [row.place for row in group.in_order(gaps=self.layout.gaps)]
+            places = [row.place for row in group.in_order(self.layout).rows]
             rows = arrow.one(batches).take(pa.array(places, pa.int64()))
             if self.explode:
                 done = arrow.convert_rows(rows, self.layout, self.settings, Counts())
+                done = arrow.numbered(done, self.layout.order or "", arrow.type_of(schema, self.layout.order or ""))
                 return _columns(done, [None] * done.num_rows, schema)
             said, text = None, arrow.join_rows(rows, self.column, self.settings, Counts())
         except Exception as error:
             said, text = _said(error), None
         if self.explode:
             for path in (self.column, self.layout.order or ""):
-                first = arrow.put(first, path, pa.nulls(1, schema.field(path).type))
+                first = arrow.put(first, path, pa.nulls(1, arrow.type_of(schema, path)))
             return _columns(first, [said], schema)
         words = [pa.array([each], pa.string()) for each in (text, said)]
         return pa.RecordBatch.from_arrays([arrow.column(first, self.layout.id or ""), *words], schema=schema)
@@ -169,10 +178,9 @@ def _said(error: Exception | None) -> str | None:
 def _with_error(schema: pa.Schema, kept: KeptStreams | KeptUnits) -> pa.Schema:
     if kept.error in schema.names:
         raise ValueError(f"there is a column {kept.error!r} already")
-    index = schema.get_field_index(kept.column)
-    if index < 0:
-        raise arrow.NoSuchColumn(f"there is no column {kept.column!r}")
-    return schema.set(index, schema.field(index).with_nullable(True)).append(pa.field(kept.error, pa.string()))
+    arrow.type_of(schema, kept.column)
+    done = arrow.changed(schema, kept.column, lambda field: field.with_nullable(True))
+    return done.append(pa.field(kept.error, pa.string()))
 
 
 def _columns(batch: pa.RecordBatch, errors: list[Any], schema: pa.Schema) -> pa.RecordBatch:

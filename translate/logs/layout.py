@@ -9,9 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 from ..carry.losses import LossPolicy
 from ..engine.options import ModelOption
+from ..errors import TranslateError
 from ..limits import Limits
 
-Container: TypeAlias = Literal["streams", "lines", "parquet", "records"]
+Container: TypeAlias = Literal["streams", "lines", "parquet", "records", "har", "docker", "cri"]
+PRINTED: tuple[Container, ...] = ("streams", "docker", "cri")
+"""Containers whose output is streams end to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +22,14 @@ class Layout:
     """How a file holds streams.
 
     ``container``  ``"streams"``: one stream, or several end to end; ``"lines"``: JSON lines, a record each;
-                   ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins
+                   ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins;
+                   ``"har"``: an archive of a browser or proxy, see :mod:`.har`; ``"docker"`` and ``"cri"``: logs of
+                   containers, see :mod:`.wrapped`
     ``field``      of records: the member (or column) with the stream, or one unit of it. Members of members are named
                    with dots between them
     ``units``      whether a record holds one unit rather than a stream
     ``id``         with ``units``: the member that says which stream a unit belongs to; else, if given, for reports
-    ``order``      with ``units``: the member that says where in its stream it stands
+    ``order``      with ``units``: the member that says where in its stream it stands; ``None``: as the records stand
     ``gaps``       with ``units``: whether integers of the order may leave some out, as time stamps do; else a stream
                    whose order has gaps lacks units, and is rejected
     """
@@ -37,8 +42,16 @@ class Layout:
     gaps: bool = False
 
     def __post_init__(self) -> None:
-        if self.units and (self.id is None or self.order is None or self.container == "streams"):
-            raise ValueError("records of units need a container of records, an id and an order")
+        if self.units and (self.id is None or self.container not in ("lines", "parquet", "records")):
+            raise ValueError("records of units need a container of records, and an id")
+        if not self.units and (self.order is not None or self.gaps):
+            raise ValueError("only records of units have an order")
+
+    @property
+    def numbers(self) -> str | None:
+        """The member that may number the units. One within the unit is the stream's own: it is read alone."""
+        own = self.order is not None and f"{self.order}.".startswith(f"{self.field}.")
+        return None if own else self.order
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +79,26 @@ class Settings:
 
 @dataclass(slots=True)
 class Counts:
-    """What became of streams. ``streams_in`` is counted as they are read, the others as they end."""
+    """What became of streams. ``streams_in`` is counted as they are read, the others as they end. ``faults``: of those
+    that were rejected, the ones at which the program failed, rather than they.
+    """
 
     streams_in: int = 0
     converted: int = 0
     rejected: int = 0
+    faults: int = 0
     records_in: int = 0
     records_converted: int = 0
     records_rejected: int = 0
     units_in: int = 0
     units_out: int = 0
     losses: Counter[str] = field(default_factory=Counter)
+
+    def reject(self, error: Exception, records: int = 0) -> None:
+        """A stream was rejected, of so many records."""
+        self.rejected += 1
+        self.records_rejected += records
+        self.faults += not isinstance(error, TranslateError)
 
     def add(self, other: Counts) -> None:
         """Add those of another input."""

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import jsontext
 from ..errors import TranslateError
-from . import places
-from .layout import Counts
-from .places import Output, Place
+from . import outputs, places
+from .layout import Counts, Layout, Settings
+from .outputs import Output
+from .places import Place, identity
 from .rejects import SUFFIX
 
-if TYPE_CHECKING:
-    from .job import Job
-
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An input that is done: its size, version (etag or time of change) and digest, its output, and its counts.
 
-    ``digest``: of those that are files, and of objects without a version.
-
-    ``written``: bytes of the output, before compression; ``stored``: as it lies there.
+    ``digest``: of those that are files, and of objects without a version. ``written``: bytes of the output, before
+    compression; ``proof``, ``rejects``: what tells whether it, and what was rejected if anything was, are as they were
+    written: see :func:`.places.proof`.
     """
 
     input: str
@@ -34,23 +33,25 @@ class Entry:
     digest: str
     output: str
     written: int
-    stored: int
+    proof: str
+    rejects: str
     counts: Counts
 
     def still_holds(self, place: Place) -> bool:
-        """Whether the input is what it was, and the output is there, and what was rejected. The time of a file's change
-        proves nothing: its bytes are compared.
+        """Whether the input is what it was, and the output, and what was rejected. The size of a file and the time of
+        its change prove nothing: its bytes are compared.
         """
         try:
             now = places.state(place)
             if now.size != self.size:
                 return False
             known = place.remote and now.version
-            same = now.version == self.version if known else places.digest(place) == self.digest
+            if (now.version != self.version) if known else (places.digest(place) != self.digest):
+                return False
+            written = places.proof(Place(self.output, "")) == self.proof
+            return written and (not self.rejects or places.proof(Place(self.output + SUFFIX, "")) == self.rejects)
         except places.InputFault:
             return False
-        complete = not self.counts.rejected or places.exists(self.output + SUFFIX)
-        return same and complete and places.size(self.output) == self.stored
 
     def as_json(self) -> dict[str, Any]:
         """As members of an object."""
@@ -62,14 +63,14 @@ class OtherJob(Exception):
 
 
 class Manifest:
-    """The manifest at a path. :meth:`load`, :meth:`begin`, then :meth:`add` for each input.
+    """The manifest at a path. :meth:`load`, :meth:`begin`, then :meth:`add` for each input, and :meth:`end`.
 
     ``found``: whether there was one of this job; ``others``: entries that are kept, of inputs not asked for now.
     """
 
-    def __init__(self, path: str, job: Job) -> None:
+    def __init__(self, path: str, settings: Settings, layout: Layout | None, limit: int | None) -> None:
         self._path = path
-        said = {"settings": asdict(job.settings), "layout": job.layout and asdict(job.layout), "limit": job.limit}
+        said = {"settings": asdict(settings), "layout": layout and asdict(layout), "limit": limit}
         digest = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
         self._head = {"job": digest, "version": _VERSION}
         self._lines: list[bytes] = []
@@ -77,11 +78,11 @@ class Manifest:
         self.others: list[Entry] = []
 
     def load(self) -> dict[str, Entry]:
-        """The inputs that are done, none without a manifest. Raises :class:`OtherJob`."""
-        if not places.exists(self._path):
+        """What is done, by the identity of its input; nothing without a manifest. Raises :class:`OtherJob`."""
+        if not outputs.exists(self._path):
             return {}
         with places.reading(Place(self._path, "")) as file:
-            found = [line for _, line in places.lines(file)]
+            found = [line for _, line in places.lines(file) if isinstance(line, bytes)]
         records = []
         for line in found:
             try:
@@ -92,7 +93,8 @@ class Manifest:
         if not records or records[0] != self._head:
             raise OtherJob(f"{self._path} is of another job, or of other settings")
         self.found = True
-        return {said["input"]: Entry(**{**said, "counts": Counts.from_json(said["counts"])}) for said in records[1:]}
+        entries = [Entry(**{**said, "counts": Counts.from_json(said["counts"])}) for said in records[1:]]
+        return {identity(entry.input): entry for entry in entries}
 
     def begin(self, entries: list[Entry]) -> None:
         """Write it anew, with what is done already."""
@@ -111,6 +113,12 @@ class Manifest:
         with open(self._path, "ab") as file:
             # what is not on disk after a crash is done again
             file.write(line)
+
+    def end(self) -> None:
+        """The job ended. One that did nothing leaves no manifest, which would bar the next."""
+        if len(self._lines) == 1:
+            with suppress(OSError):
+                outputs.remove(self._path)
 
     def _write(self) -> None:
         output = Output(self._path)

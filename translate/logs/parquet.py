@@ -23,7 +23,7 @@ from .grouping import Group, Grouping, Row
 from .layout import Counts
 from .places import CHUNK, InputFault, Place, reading
 from .stream import Reject, Whole
-from .task import Sink, Task
+from .work import Sink, Task
 
 GROUP = 64 * CHUNK
 """Bytes of rows, as Arrow has them, from which they are written as a group."""
@@ -262,9 +262,8 @@ def _convert_units(
                 continue
             # it belongs to no stream that is known
             counts.streams_in += 1
-            counts.rejected += 1
-            counts.records_rejected += 1
             error = DecodeError(f"the row has no id at {task.layout.id!r}", expected="text or an integer")
+            counts.reject(error, 1)
             reject(Reject(error, Whole(*arrow.rows_as_text([row])), {"row": at + index}))
         at += batch.num_rows
     for group in islice(grouping.groups(), task.limit):
@@ -284,16 +283,18 @@ def _convert_group(
 ) -> pa.RecordBatch | None:
     counts.streams_in += 1
     try:
-        rows = [_row(row, schema) for row in group.in_order(gaps=task.layout.gaps)]
-        done = arrow.convert_rows(arrow.one(rows), task.layout, task.settings, counts)
+        ordered = group.in_order(task.layout)
+        rows = arrow.one([_row(row, schema) for row in ordered.rows])
+        done = arrow.convert_rows(rows, task.layout, task.settings, counts)
+        if ordered.counted and task.layout.numbers is not None:
+            done = arrow.numbered(done, task.layout.numbers)
     except Exception as error:
-        counts.rejected += 1
-        counts.records_rejected += len(group.rows)
+        counts.reject(error, len(group.rows))
         content = Whole(*arrow.rows_as_text([_row(row, schema) for row in group.rows]))
         at = {"row": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, content, at, _id(group.id)))
         return None
-    counts.records_converted += len(rows)
+    counts.records_converted += rows.num_rows
     return done
 
 

@@ -1,33 +1,70 @@
-"""Where logs lie: files, folders, globs and URLs, compressed or not; and outputs that are there whole or not at all."""
+"""Where logs lie: files and URLs, compressed or not."""
 
 from __future__ import annotations
 
 import gzip
 import importlib
+import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from errno import EIO
 from hashlib import blake2b
-from pathlib import PurePosixPath
-from shutil import copyfileobj
+from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 CHUNK = 1 << 20
-TEMPORARY = ".part"
-"""What the name of an output ends in until it is whole."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _SUFFIXES = (".gz", ".zst", ".zstd")
+RECORD = 256 * CHUNK
+"""Bytes of a record's line at most."""
+
+
+class Spool:
+    """Bytes that were written, to be read again; many of them are on disk."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(16 * CHUNK)  # noqa: SIM115
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        self._file.seek(self.size)
+        self._file.write(data)
+        self.size += len(data)
+
+    def pieces(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """The bytes from ``start`` to ``end``; several may read, each at its own pace."""
+        end = self.size if end is None else min(end, self.size)
+        while start < end:
+            self._file.seek(start)
+            data = self._file.read(min(end - start, CHUNK))
+            start += len(data)
+            yield data
+
+    def close(self) -> None:
+        """Give up what it holds."""
+        self._file.close()
+
+
+class Long(Spool):
+    """A line that has more bytes than its ``limit``."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
 
 
 class InputFault(Exception):
     """An input cannot be read, or not to its end."""
 
 
+_INSTALL = "pip install -e '.[logs]', in the project's checkout"
+
+
 class MissingExtra(Exception):
-    """Something needs a package that is not installed: ``pip install "translate-streams[logs]"``."""
+    """Something needs a package that is not installed: ``pip install -e ".[logs]"`` in the project's checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +95,12 @@ def plain(path: str) -> str:
     return path.removeprefix("file://").removeprefix("local://")
 
 
+def identity(path: str) -> str:
+    """What is the same for two names of one file; of a URL, itself."""
+    path = plain(path)
+    return path.rstrip("/") if "://" in path else os.path.realpath(path)
+
+
 def system_of(url: str) -> tuple[Any, str]:
     """The file system of a URL, and the path on it. What other processes write there is seen."""
     fsspec = _module("fsspec")
@@ -72,7 +115,7 @@ def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise MissingExtra(f"{name} is not installed: pip install 'translate-streams[logs]'") from None
+        raise MissingExtra(f"{name} is not installed: {_INSTALL}") from None
 
 
 def state(place: Place) -> State:
@@ -102,12 +145,18 @@ def digest(place: Place) -> str:
     return found.hexdigest()
 
 
+def proof(place: Place) -> str:
+    """What tells whether something is what it was: the version of an object in a store, the digest of bytes."""
+    return (place.remote and state(place).version) or digest(place)
+
+
 def _opened(place: Place) -> BinaryIO:
     try:
         if not place.remote:
             return open(place.path, "rb")
         system, path = system_of(place.path)
-        return cast(BinaryIO, system.open(path, "rb"))
+        # files of stores read no part of a line by themselves
+        return io.BufferedReader(system.open(path, "rb"), 1 << 16)
     except MissingExtra:
         raise
     except Exception as error:
@@ -120,14 +169,21 @@ def reading(place: Place) -> Iterator[BinaryIO]:
     with _opened(place) as raw:
         head = _Faulty(raw).read(4)
         raw.seek(0)
-        if head.startswith(_GZIP):
-            with gzip.open(raw, "rb") as file:
-                yield cast(BinaryIO, _Faulty(file))
-        elif _is_zstd(head):
-            with zstd().open(raw, "rb") as file:
-                yield cast(BinaryIO, _Faulty(file))
-        else:
-            yield cast(BinaryIO, _Faulty(raw))
+        with unpacked(raw, head) as file:
+            yield file
+
+
+@contextmanager
+def unpacked(raw: BinaryIO, head: bytes) -> Iterator[BinaryIO]:
+    """The same of what is open, and begins with ``head``."""
+    if head.startswith(_GZIP):
+        with gzip.open(raw, "rb") as file:
+            yield cast(BinaryIO, _Faulty(file))
+    elif _is_zstd(head[:4]):
+        with zstd().open(raw, "rb") as file:
+            yield cast(BinaryIO, _Faulty(file))
+    else:
+        yield cast(BinaryIO, _Faulty(raw))
 
 
 class _Faulty:
@@ -140,9 +196,9 @@ class _Faulty:
         """As of a file."""
         return cast(bytes, self._safe(self._file.read, size))
 
-    def readline(self) -> bytes:
+    def readline(self, size: int = -1) -> bytes:
         """As of a file."""
-        return cast(bytes, self._safe(self._file.readline))
+        return cast(bytes, self._safe(self._file.readline, size))
 
     def seek(self, at: int, whence: int = 0) -> int:
         """As of a file."""
@@ -164,11 +220,12 @@ class _Faulty:
             raise InputFault(f"{type(error).__name__}: {error}") from error
 
 
-def compressed(place: Place) -> bool:
-    """Whether an input is compressed; then it can be read from its start alone."""
-    with _opened(place) as raw:
-        head = _Faulty(raw).read(4)
-    return head.startswith(_GZIP) or _is_zstd(head)
+def is_compressed(what: Place | bytes) -> bool:
+    """Whether an input, or what begins so, is compressed; then it can be read from its start alone."""
+    if isinstance(what, Place):
+        with _opened(what) as raw:
+            what = _Faulty(raw).read(4)
+    return what.startswith(_GZIP) or _is_zstd(what[:4])
 
 
 def is_parquet(place: Place) -> bool:
@@ -189,7 +246,7 @@ def zstd() -> Any:
     for name in ("compression.zstd", "backports.zstd"):
         with suppress(ImportError):
             return importlib.import_module(name)
-    raise MissingExtra("backports.zstd is not installed: pip install 'translate-streams[logs]'")
+    raise MissingExtra(f"backports.zstd is not installed: {_INSTALL}")
 
 
 def bare(name: str) -> str:
@@ -200,158 +257,43 @@ def bare(name: str) -> str:
     return name
 
 
-@contextmanager
-def _faults(path: str) -> Iterator[None]:
-    """Errors say what could not be written; those of a store's library become ``OSError``."""
-    try:
-        yield
-    except MissingExtra:
-        raise
-    except Exception as error:
-        why = error.strerror or str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        raise OSError(getattr(error, "errno", None) or EIO, why, path) from error
-
-
-class Output:
-    """An output that is written under a temporary name; :meth:`commit` gives it its own, :meth:`discard` removes it.
-
-    It is compressed as its own name says (``.gz``, ``.zst``). ``append`` writes the bytes of another output that was
-    compressed alike. ``size`` counts what was written, before compression.
-    """
-
-    def __init__(self, path: str, *, part: str = "", plain: bool = False) -> None:
-        """``part``: the mark of one of several parts; ``plain``: what is written is compressed already."""
-        self.path = path
-        self.size = 0
-        self.lines = 0
-        self._name = f"{path}{part}{TEMPORARY}"
-        self._system, self._raw = None, cast(BinaryIO, None)
-        with _faults(self.path):
-            if "://" in path:
-                self._system, self._name = system_of(self._name)
-                self._raw = _open_remote(self._system, self._name)
-            else:
-                os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-                self._raw = open(self._name, "wb")  # noqa: SIM115
-        self._file = self._raw if plain else _compressing(self._raw, path)
-
-    def write(self, data: bytes) -> None:
-        """Write bytes."""
-        with _faults(self.path):
-            self._file.write(data)
-        self.size += len(data)
-        self.lines += data.count(b"\n")
-
-    def append(self, part: str) -> None:
-        """Add the output that ``part`` names, and remove it."""
-        name = f"{self.path}{part}{TEMPORARY}"
-        with _faults(self.path):
-            with open(name, "rb") as file:
-                copyfileobj(file, self._raw, CHUNK)
-            os.unlink(name)
-
-    def close(self) -> None:
-        """All is written, under the temporary name."""
-        with _faults(self.path):
-            if self._file is not self._raw:
-                self._file.close()
-            if self._system is None and not self._raw.closed:
-                self._raw.flush()
-                os.fsync(self._raw.fileno())
-            self._raw.close()
-
-    def commit(self) -> None:
-        """All is written: from now on it has its own name."""
-        self.close()
-        with _faults(self.path):
-            if self._system is not None:
-                self._system.mv(self._name, system_of(self.path)[1])
-            else:
-                os.replace(self._name, self.path)
-
-    def discard(self) -> None:
-        """Leave nothing."""
-        with suppress(Exception):
-            self._raw.close()
-        with suppress(Exception):
-            if self._system is not None:
-                self._system.rm(self._name)
-            else:
-                os.unlink(self._name)
-
-
-def _open_remote(system: Any, name: str) -> BinaryIO:
-    try:
-        return cast(BinaryIO, system.open(name, "wb"))
-    except FileNotFoundError:
-        # a system with folders
-        system.makedirs(str(PurePosixPath(name).parent), exist_ok=True)
-        return cast(BinaryIO, system.open(name, "wb"))
-
-
-def _compressing(raw: BinaryIO, path: str) -> Any:
-    if path.endswith(".gz"):
-        # no name and no time in it: the same input gives the same bytes
-        return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
-    if path.endswith((".zst", ".zstd")):
-        return zstd().ZstdFile(raw, "wb")
-    return raw
-
-
-def rename(old: str, new: str) -> None:
-    """Give what is at one path another, whatever is there."""
-    with _faults(new):
-        if "://" not in new:
-            os.replace(old, new)
-            return
-        system, inner = system_of(new)
-        system.mv(system_of(old)[1], inner)
-
-
-def remove(path: str) -> None:
-    """Remove what is at a path."""
-    with _faults(path):
-        if "://" not in path:
-            os.unlink(path)
-            return
-        system, inner = system_of(path)
-        system.rm(inner)
-
-
-def size(path: str) -> int | None:
-    """Bytes at a path or URL; ``None`` where nothing is."""
-    with _faults(path):
-        if "://" not in path:
-            return os.stat(path).st_size if os.path.exists(path) else None
-        system, inner = system_of(path)
-        return int(system.size(inner)) if system.exists(inner) else None
-
-
-def exists(path: str) -> bool:
-    """Whether there is something at a path or URL."""
-    with _faults(path):
-        if "://" not in path:
-            return os.path.lexists(path)
-        system, inner = system_of(path)
-        return bool(system.exists(inner))
-
-
-def lines(file: BinaryIO, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+def lines(
+    file: BinaryIO, start: int = 0, end: int | None = None, limit: int = RECORD
+) -> Iterator[tuple[int, bytes | Long]]:
     """Offset and bytes, without its end, of each line that begins from ``start`` on and before ``end``.
 
-    Blank lines are left out.
+    Blank lines are left out. One of more than ``limit`` bytes is never in memory: it is on disk.
     """
     at = start
     if start:
         file.seek(start - 1)
         # the line that runs over the border belongs to the part before it
-        at += len(file.readline()) - 1
-    for line in file:
-        if end is not None and at >= end:
-            return
-        text = line.rstrip(b"\r\n")
+        at -= 1
+        while line := file.readline(CHUNK):
+            at += len(line)
+            if line.endswith(b"\n"):
+                break
+    while (end is None or at < end) and (line := file.readline(limit + 2)):
+        size, text = len(line), line.rstrip(b"\r\n")
         if not at:
             text = text.removeprefix(_BOM)
-        if text.strip():
+        if len(text) > limit:
+            with closing(Long(limit)) as long:
+                size += _rest(file, line, long)
+                yield at, long
+        elif text and not text.isspace():
             yield at, text
-        at += len(line)
+        at += size
+
+
+def _rest(file: BinaryIO, begin: bytes, long: Long) -> int:
+    """Put a line that begins so on disk; how many bytes more it has."""
+    size = 0
+    while not begin.endswith(b"\n") and (more := file.readline(CHUNK)):
+        size += len(more)
+        # the end of the line may be in two pieces
+        body = begin.rstrip(b"\r")
+        long.write(body)
+        begin = begin[len(body) :] + more
+    long.write(begin.rstrip(b"\r\n"))
+    return size

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from .. import jsontext
-from ..algebra.events import Failure, Finish, Foreign, Ping, Start
-from ..engine.translator import EventReader
-from ..errors import GrammarError, TranslateError
-from ..limits import Limits
-from ..registry import formats, resolve
-from .layout import Layout, get
-from .places import InputFault, Place, lines, reading
+from ..errors import TranslateError
+from ..recognise import best, format_of, other, what
+from . import har, wrapped
+from .layout import Container, Layout, get
+from .likeness import length, of_value
+from .places import RECORD, InputFault, Place, lines, reading
+from .records import text_of
 
 _HEAD = 1 << 20
 _RECORDS = 50
 _DEPTH = 3
+_KNOWN = ("har", "docker", "cri")
+_BEGIN = (b"data:", b"event:", b":", b"{")
+"""What streams begin with."""
 _IDS = ("stream_id", "request_id", "response_id", "session_id", "conversation_id", "trace_id", "id", "stream")
 _ORDERS = ("order", "seq", "sequence", "index", "position", "n", "i")
 
 
+_NONE = "the records hold no stream of a known format"
+
+
 class NotRecognised(InputFault):
     """A log is none that is known, or cannot be told without being told more."""
+
+
+_NAMES = {"har": "HAR", "docker": "a log of Docker's", "cri": "a log of the Kubernetes CRI"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,8 @@ class Found:
         match layout.container:
             case "streams":
                 return f"{self.format}, streams end to end"
+            case "har" | "docker" | "cri":
+                return f"{self.format}, {_NAMES[layout.container]}"
             case container:
                 what = "rows" if container == "parquet" else "JSON lines"
                 if not layout.units:
@@ -45,65 +58,146 @@ class Found:
                 place = f"in {layout.field!r}, by {layout.id!r} and {layout.order!r}"
                 return f"{self.format}, {what} with a unit each {place}"
 
+    def options(self) -> str:
+        """What to type for it on the command line."""
+        layout = self.layout
+        said = {"from": self.format}
+        if layout.container in _NAMES:
+            said |= {"container": layout.container}
+        elif layout.container != "streams":
+            said |= {"unit-field" if layout.units else "stream-field": layout.field}
+            said |= {"id-field": layout.id} if layout.id else {}
+            said |= {"order-field": layout.order} if layout.order else {}
+        return " ".join(f"--{name} {value}" for name, value in said.items())
+
 
 def recognise(place: Place, layout: Layout | None = None) -> Found:
     """What an input is. ``layout``: how it holds streams, where that is known; only the format is looked for then.
 
     Raises :class:`NotRecognised`, and what reading raises.
     """
-    if layout is not None and layout.container != "streams":
-        records = list(_parquet(place) if layout.container == "parquet" else _lines(place))
-        values = [value for record in records if (value := _optional(record, layout.field)) is not None]
-        return Found(_format(values), layout)
     with reading(place) as file:
         head = file.read(_HEAD)
-    if not head.strip():
-        raise NotRecognised(f"{place.path} is empty")
+    return of_head(head, layout, lambda container: _read(place, container))
+
+
+def of_head(
+    head: bytes, layout: Layout | None, records: Callable[[str], list[dict[str, Any]]] | None = None
+) -> Found:
+    """What something is that begins so: see :func:`recognise`. ``records``: reads its first ones, of lines or Parquet,
+    which need more than the beginning perhaps.
+
+    Raises :class:`NotRecognised`, and what reading raises.
+    """
+    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not bare:
+        raise NotRecognised(what(head))
+    records = records or (lambda container: _piped(head, container))
+    if layout is None or layout.container in _KNOWN:
+        found_here = _known(head, records, layout)
+        if found_here is not None:
+            return found_here
+    elif layout.container != "streams":
+        values = [value for record in records(layout.container) for value in _value(record, layout.field)]
+        return Found(_vote(values), layout)
     if head.startswith(b"PAR1"):
-        return _of_records(list(_parquet(place)), "parquet")
-    format, likeness = _best(head)
-    if likeness < 2 and layout is None and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        try:
-            return _of_records(list(_lines(place)), "lines")
-        except NotRecognised:
-            if format is None:
-                raise
+        return _of_records(records("parquet"), "parquet", _NONE)
+    format, likeness = best(head)
+    if likeness < 2 and layout is None:
+        found = records("lines")
+        if found:
+            try:
+                return _of_records(found, "lines", what(head))
+            except NotRecognised:
+                if format is None:
+                    raise
     if format is not None:
         return Found(format, Layout())
-    raise NotRecognised(f"{place.path} is no log of a known format; known are {', '.join(formats())}")
+    if bare.startswith(b"[") and other(head) is None:
+        raise NotRecognised("it is a JSON array, not JSON lines: `jq -c '.[]'` makes lines of it")
+    raise NotRecognised(what(head))
 
 
-def _lines(place: Place) -> Iterator[dict[str, Any]]:
+def _known(head: bytes, records: Callable[[str], list[dict[str, Any]]], layout: Layout | None) -> Found | None:
+    """What a log is that says itself how it holds streams, or is said to."""
+    asked = None if layout is None else layout.container
+    if asked == "har" or (asked is None and har.BEGINNING.match(head)):
+        return Found(_vote([record[har.BODY] for record in records("har")]), Layout("har", har.BODY))
+    container, printed = wrapped.recognised(head.splitlines(keepends=True), asked)
+    if container is None:
+        return None
+    # what comes before the first stream is a program's own
+    begin = next((at for at, line in enumerate(printed) if line.startswith(_BEGIN)), 0)
+    format = format_of(b"".join(printed[begin:]) + b"\n\n")
+    if format is None:
+        raise NotRecognised("what was printed begins with no stream of a known format: name it, --from FORMAT")
+    return Found(format, Layout(container))
+
+
+def _piped(head: bytes, container: str) -> list[dict[str, Any]]:
+    if container == "har":
+        raise NotRecognised("a HAR that is piped through is not recognised: --from FORMAT --container har")
+    return _records(head.splitlines())
+
+
+def advice(place: Place, layout: Layout, src: str) -> str | None:
+    """What an input is instead, that could not be read as it was asked for, and what to type; if that can be told."""
+    try:
+        found = recognise(place)
+    except NotRecognised as error:
+        return f"{place.path}: {error}"
+    if (found.format, found.layout.container) == (src, "streams") or (
+        (found.layout.field, found.layout.units) == (layout.field, layout.units) and found.format == src
+    ):
+        return None
+    return f"{place.path} looks like {found}: {found.options()}"
+
+
+def _read(place: Place, container: str) -> list[dict[str, Any]]:
+    """The first records of an input."""
+    if container == "parquet":
+        from .parquet import first_rows
+
+        return list(first_rows(place, _RECORDS))
     with reading(place) as file:
-        for (_, line), _ in zip(lines(file), range(_RECORDS), strict=False):
-            try:
-                record = jsontext.loads(line)
-            except TranslateError:
-                continue
-            if isinstance(record, dict):
-                yield record
+        if container == "har":
+            return [{har.BODY: body} for body in har.bodies(har.load(file, RECORD))]
+        return _records(line for _, line in islice(lines(file), _RECORDS) if isinstance(line, bytes))
 
 
-def _parquet(place: Place) -> Iterator[dict[str, Any]]:
-    from .parquet import first_rows
-
-    return first_rows(place, _RECORDS)
-
-
-def _of_records(records: list[dict[str, Any]], container: Any) -> Found:
-    paths = dict.fromkeys(path for record in records for path in _members(record))
-    for path in paths:
-        values = [value for record in records if (value := _optional(record, path)) is not None]
-        format = _try(values[0]) if values else None
-        if format is None:
+def _records(found: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The records of lines; others are passed over."""
+    records = []
+    for line in islice(found, _RECORDS):
+        try:
+            records.append(jsontext.loads(line, len(line)))
+        except TranslateError:
             continue
-        if any(_length(value, format) > 1 for value in values):
-            return Found(format, Layout(container, path, id=_named(records[0], _IDS, path)))
-        id, order = _named(records[0], _IDS, path), _named(records[0], _ORDERS, path)
-        if id is None or order is None:
-            raise NotRecognised(f"the records hold a unit each in {path!r}: name the fields of its id and its order")
-        return Found(format, Layout(container, path, units=True, id=id, order=order))
-    raise NotRecognised("the records hold no stream of a known format")
+    return [record for record in records if isinstance(record, dict)]
+
+
+def _of_records(records: list[dict[str, Any]], container: Container, otherwise: str) -> Found:
+    """What records are: of the members that hold streams in most of them the first, in the format that most have.
+
+    One body that is empty, or an error, decides for no file. ``otherwise``: what they are where none holds one.
+    """
+    paths = dict.fromkeys(path for record in records for path in _members(record))
+    values = {path: [value for record in records for value in _value(record, path)] for path in paths}
+    votes = {path: _votes(found) for path, found in values.items()}
+    path = max(votes, key=lambda path: votes[path].total(), default="")
+    if not votes or not votes[path]:
+        raise NotRecognised(otherwise)
+    ((format, _),) = votes[path].most_common(1)
+    id = _named(records, _IDS, path)
+    if any(length(value, format) > 1 for value in values[path]):
+        return Found(format, Layout(container, path, id=id))
+    order = _named(records, _ORDERS, path)
+    if id is None or order is None:
+        raise NotRecognised(
+            f"the records hold a unit each in {path!r}, not a stream: --unit-field {path} --id-field NAME, which says "
+            "of which stream it is, and --order-field NAME, where in it, if not as the records stand"
+        )
+    return Found(format, Layout(container, path, units=True, id=id, order=order))
 
 
 def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterator[str]:
@@ -115,89 +209,36 @@ def _members(record: dict[str, Any], ahead: str = "", depth: int = 0) -> Iterato
                 yield from _members(value, f"{ahead}{name}.", depth + 1)
 
 
-def _optional(record: dict[str, Any], path: str) -> Any:
+def _value(record: dict[str, Any], path: str) -> list[Any]:
+    """What a record has at a path, if anything."""
     try:
-        return get(record, path)
+        value = get(record, path)
     except KeyError:
-        return None
+        return []
+    return [] if value is None else [text_of(value) if isinstance(value, str) else value]
 
 
-def _named(record: dict[str, Any], names: tuple[str, ...], field: str) -> str | None:
-    """The member with one of the names, but the field that was found."""
-    paths = [path for path in _members(record) if path != field and not path.startswith(f"{field}.")]
-    found = (path for name in names for path in paths if path.rpartition(".")[2] == name)
-    return next((path for path in found if type(_optional(record, path)) in (str, int)), None)
+def _named(records: list[dict[str, Any]], names: tuple[str, ...], field: str) -> str | None:
+    """The member with one of the names, but the field that was found, in the first record that has it."""
+    for record in records:
+        if _value(record, field):
+            paths = [path for path in _members(record) if path != field and not path.startswith(f"{field}.")]
+            found = (path for name in names for path in paths if path.rpartition(".")[2] == name)
+            return next((path for path in found if {type(each) for each in _value(record, path)} & {str, int}), None)
+    return None
 
 
-def _format(values: list[Any]) -> str:
-    format = _try(values[0]) if values else None
-    if format is None:
-        raise NotRecognised("the records hold no stream of a known format")
-    return format
+def _vote(values: list[Any]) -> str:
+    votes = _votes(values)
+    if not votes:
+        raise NotRecognised(_NONE)
+    return votes.most_common(1)[0][0]
 
 
-def _try(value: Any) -> str | None:
-    """The format of a stream or a unit."""
-    if isinstance(value, str):
-        return format_of(value.encode("utf-8", "surrogatepass") + b"\n\n")
-    units = value if isinstance(value, list) else [value]
-    if not units or not isinstance(units[0], dict):
-        return None
-    return _best(units[0], objects=True)[0]
-
-
-def format_of(head: bytes) -> str | None:
-    """The format that bytes begin like, if any."""
-    return _best(head)[0]
-
-
-def _best(head: Any, *, objects: bool = False) -> tuple[str | None, int]:
-    """The format that something begins like, and how well: see :func:`_likeness`."""
-    names = sorted((name for name in formats() if not objects or _objects(name)), key=_rank)
-    likeness = {name: _likeness(name, head) for name in names}
-    best = max(names, key=likeness.__getitem__)
-    if likeness[best] == 1 and len({resolve(name)[0].name for name in names if likeness[name]}) > 1:
-        # an error by itself may be of any of them
-        return None, 0
-    return (best, likeness[best]) if likeness[best] else (None, 0)
-
-
-def _rank(name: str) -> tuple[bool, bool]:
-    """Formats of objects tell the shape of bytes themselves, and those of others may take anything: they come last."""
-    return _objects(name), not type(resolve(name)[0]).__module__.startswith("translate_codecs.")
-
-
-def _objects(name: str) -> bool:
-    return resolve(name)[1].objects
-
-
-def _likeness(format: str, head: Any) -> int:
-    """How well it reads as a stream of a format: 2: it says something; 1: it may be one; 0: it is none."""
-    reader = EventReader(format)
-    try:
-        events = reader.feed(head)
-    except GrammarError:
-        # well-formed, and not the first of its stream
-        return 1
-    except Exception:
-        # shapes of objects refuse what they are not made for in their own ways
-        return 0
-    said = {type(event) for event in events} - {Foreign, Ping}
-    if "finish" in resolve(format)[0].leaves_out:
-        # where no unit says the end, any object with an id may open a stream
-        said -= {Start, Finish}
-    if said == {Failure}:
-        # all kinds of records have an error: beside units that say nothing it is no sign
-        return int(not any(type(event) is Foreign for event in events))
-    return 2 if said else 0
-
-
-def _length(value: Any, format: str) -> int:
-    """How many units a value holds."""
-    if not isinstance(value, str):
-        return len(value) if isinstance(value, list) else 1
-    reader = resolve(format)[1].reader(Limits(), False)
-    try:
-        return sum(frame.data is not None for frame in reader.feed(value + "\n\n"))
-    except TranslateError:
-        return 0
+def _votes(values: list[Any]) -> Counter[str]:
+    """How many values are of each format; one that says something outweighs all that may only be of it."""
+    votes = Counter[str]()
+    for format, likeness in map(of_value, values):
+        if format is not None:
+            votes[format] += 1 if likeness < 2 else _RECORDS + 1
+    return votes

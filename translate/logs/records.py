@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
@@ -10,11 +11,12 @@ from .. import jsontext
 from ..errors import DecodeError, LimitExceeded, TranslateError
 from .grouping import Group, Grouping, Row, is_nan
 from .layout import Counts, Layout, Settings, Unaccounted, get, put
-from .stream import Reject, Whole, whole
+from .places import Long
+from .stream import Content, Reject, Whole, end_of, whole
 from .units import convert_units
 
-Lines = Iterable[tuple[int, bytes]]
-"""Offset and bytes of each line that is not blank."""
+Lines = Iterable[tuple[int, bytes | Long]]
+"""Offset and bytes of each line that is not blank; one that is too long is on disk."""
 
 
 def convert_streams(
@@ -26,15 +28,14 @@ def convert_streams(
         counts.records_in += 1
         stream: Any = None
         try:
-            record = _record(line)
+            record = _record(_short(line))
             stream = _optional(record, layout.id)
             content = _content(record, layout.field)
-            done = put(record, layout.field, whole(content, settings, counts))
+            done = put(record, layout.field, _converted(content, settings, counts))
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
-            counts.rejected += 1
-            counts.records_rejected += 1
-            reject(Reject(error, Whole(line), {"offset": offset}, stream))
+            counts.reject(error, 1)
+            reject(Reject(error, kept(line), {"offset": offset}, stream))
         else:
             counts.records_converted += 1
             yield jsontext.dumps(done) + b"\n"
@@ -57,15 +58,15 @@ def convert_units_of(
     for offset, line in lines:
         counts.records_in += 1
         try:
-            key = _key(_record(line), layout)
+            record = _short(line)
+            key = _key(_record(record), layout)
         except TranslateError as error:
             # it belongs to no stream that is known
             counts.streams_in += 1
-            counts.rejected += 1
-            counts.records_rejected += 1
-            reject(Reject(error, Whole(line), {"offset": offset}))
+            counts.reject(error, 1)
+            reject(Reject(error, kept(line), {"offset": offset}))
         else:
-            grouping.add(Row(*key, offset, line))
+            grouping.add(Row(*key, offset, record))
             left += 1
     groups = grouping.groups()
     for group in islice(groups, limit):
@@ -82,20 +83,33 @@ def _group(
 ) -> Iterator[bytes]:
     counts.streams_in += 1
     try:
-        rows = group.in_order(gaps=layout.gaps)
-        records = [_record(row.payload) for row in rows]
+        ordered = group.in_order(layout)
+        records = [_record(row.payload) for row in ordered.rows]
         done = convert_units([_content(record, layout.field) for record in records], settings, counts)
     except Exception as error:
-        counts.rejected += 1
-        counts.records_rejected += len(group.rows)
+        counts.reject(error, len(group.rows))
         whole_group = Whole(*(row.payload + b"\n" for row in group.rows))
         at = {"offset": group.rows[0].place, "records": len(group.rows)}
         reject(Reject(error, whole_group, at, group.id))
         return
-    counts.records_converted += len(rows)
-    for order, (source, unit) in enumerate(done):
+    counts.records_converted += len(records)
+    for number, (source, unit) in enumerate(done):
         record = put(records[source], layout.field, unit)
-        yield jsontext.dumps(put(record, layout.order or "", order)) + b"\n"
+        if ordered.counted and layout.numbers is not None:
+            was = get(record, layout.numbers)
+            record = put(record, layout.numbers, str(number) if isinstance(was, str) else number)
+        yield jsontext.dumps(record) + b"\n"
+
+
+def kept(line: bytes | Long) -> Content:
+    """A line, as a reject keeps it."""
+    return Whole(line) if isinstance(line, bytes) else line
+
+
+def _short(line: bytes | Long) -> bytes:
+    if isinstance(line, Long):
+        raise LimitExceeded("record", line.limit, what=f"the record has {line.size} bytes")
+    return line
 
 
 def _record(line: bytes) -> dict[str, Any]:
@@ -123,6 +137,32 @@ def _optional(record: dict[str, Any], path: str | None) -> Any:
         return None if path is None else get(record, path)
     except KeyError:
         return None
+
+
+def text_of(content: str) -> str:
+    """The text of a stream, which may be base64: there is no stream without a brace, and no brace in base64."""
+    if "{" in content or not content:
+        return content
+    try:
+        return b64decode(content, validate=True).decode("utf-8", "surrogateescape")
+    except ValueError:
+        return content
+
+
+def _converted(content: Any, settings: Settings, counts: Counts) -> Any:
+    """A stream; what came as base64 goes out so."""
+    if isinstance(content, list) and all(isinstance(piece, str) for piece in content):
+        content = _joined(content, end_of(settings.src).decode())
+    if not isinstance(content, str) or (text := text_of(content)) is content:
+        return whole(content, settings, counts)
+    done = whole(text.encode("utf-8", "surrogateescape"), settings, counts)
+    return b64encode(done.encode() if isinstance(done, str) else jsontext.dumps(done)).decode()
+
+
+def _joined(pieces: list[str], end: str) -> str | list[str]:
+    """Pieces of a stream, cut anywhere, as one; they have the ends of units in them, where units need have none."""
+    joined = "".join(map(text_of, pieces))
+    return joined if end in joined.replace("\r\n", "\n").rstrip("\n") else pieces
 
 
 def _content(record: dict[str, Any], path: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import jsontext
 from ..errors import TranslateError
-from .places import Output
+from .outputs import Output
 from .stream import Content, Reject
 
 SUFFIX = ".rejects.jsonl"
@@ -47,15 +47,15 @@ class Rejects:
         self._output.write(b'"}\n')
         self.count += 1
 
+    @property
+    def digest(self) -> str:
+        """Of the file, once it is closed; empty where there is none."""
+        return "" if self._output is None else self._output.digest
+
     def close(self) -> None:
         """All is written, under the temporary name."""
         if self._output is not None:
             self._output.close()
-
-    def commit(self) -> None:
-        """Give the file its own name."""
-        if self._output is not None:
-            self._output.commit()
 
     def discard(self) -> None:
         """Leave nothing."""

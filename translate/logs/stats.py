@@ -9,13 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import jsontext
+from . import har
 from .grouping import Grouping
-from .job import Job, tasks_of
-from .layout import Counts, Layout, get
-from .places import InputFault
-from .records import convert_streams, convert_units_of
+from .layout import PRINTED, Counts, Layout, get
+from .places import InputFault, reading
+from .plan import Job, tasks_of
+from .records import convert_streams, convert_units_of, text_of
 from .stream import Reject
-from .task import Sink, Task, convert_into
+from .task import convert_into
+from .work import ProgramFault, Sink, Task, faults_of_the_program
 
 
 @dataclass(slots=True)
@@ -31,6 +33,8 @@ class Stats:
     errors: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
+    faults: int = 0
+    """Inputs at which the program failed."""
 
     def counters(self) -> Iterator[tuple[str, Counter[str]]]:
         """What is counted, each under its name."""
@@ -66,17 +70,19 @@ def stats_of(job: Job) -> Stats:
     """Read the inputs of a job, and count. Where its target is not ``events-jsonl``, what it has no words for, too."""
     found = Stats()
     made = tasks_of(job)
-    found.failed = dict(made.failed)
+    found.failed, found.faults = dict(made.failed), made.faults
     for task in made.tasks:
         seen = replace(task, settings=replace(task.settings, dst="events-jsonl"))
         counts, lossy = Counts(), Counts()
         try:
-            _read(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
-            if job.settings.dst != seen.settings.dst:
-                bare = replace(task, settings=replace(task.settings, loss="drop"))
-                _read(bare, lossy, _Nothing(), lambda reject: None)
-        except InputFault as fault:
+            with faults_of_the_program():
+                _read(seen, counts, _Tally(found, task.layout), lambda reject: _rejected(found, reject.error))
+                if job.settings.dst != seen.settings.dst:
+                    bare = replace(task, settings=replace(task.settings, loss="drop"))
+                    _read(bare, lossy, _Nothing(), lambda reject: None)
+        except (InputFault, ProgramFault) as fault:
             found.failed[task.place.path] = str(fault)
+            found.faults += isinstance(fault, ProgramFault)
             continue
         found.counts.add(counts)
         found.losses.update(lossy.losses)
@@ -86,6 +92,13 @@ def stats_of(job: Job) -> Stats:
 
 def _read(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
     """Convert what a task reads, as lines where it is records."""
+    if task.layout.container == "har":
+        with reading(task.place) as file:
+            document = har.load(file, task.record)
+        for line, is_stream in har.convert(document, task.settings, counts, reject, task.limit):
+            if is_stream:
+                output.write(line)
+        return
     if task.layout.container != "parquet":
         convert_into(task, counts, output, reject)
         return
@@ -125,8 +138,8 @@ class _Tally:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in filter(None, lines):
             said = jsontext.loads(line)
-            if self._layout.container == "streams":
+            if self._layout.container in PRINTED:
                 self._found.event(said)
                 continue
-            for event in str(get(said, self._layout.field)).splitlines():
+            for event in text_of(get(said, self._layout.field)).splitlines():
                 self._found.event(jsontext.loads_str(event))

@@ -5,59 +5,43 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
-from typing import Protocol
+from typing import BinaryIO, TypeAlias
 
+from . import har, wrapped
 from .ends import EndToEnd
-from .grouping import MEMORY, Grouping
-from .layout import Counts, Layout, Settings, Unaccounted
-from .places import TEMPORARY, InputFault, Output, Place, State, lines, reading, state
-from .records import convert_streams, convert_units_of
+from .grouping import Grouping
+from .layout import PRINTED, Counts, Unaccounted
+from .outputs import TEMPORARY, Output, real
+from .places import InputFault, Long, lines, reading, state
+from .records import Lines, convert_streams, convert_units_of
 from .rejects import SUFFIX, Rejects
 from .stream import Reject
+from .work import Done, Sink, Task, faults_of_the_program
 
+Seen: TypeAlias = Callable[[int], None] | None
+_LINES = 256
+"""Lines from which on the place in the input is told again."""
 _PIECE = 1 << 16
 """Bytes that are read together of streams end to end: what follows a stream's end in them is read again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be done. ``start`` and ``end``: bytes of an input that is taken in parts; ``part``: the mark of that
-    part's outputs. ``limit``: streams at most. ``state``: of the input when the job began.
+def run(task: Task, seen: Seen = None) -> Done:
+    """Do it; ``seen`` is told the place in the input, now and then. Raises :class:`InputFault` where the input cannot
+    be read, or changes; ``OSError`` where the output cannot be written; :class:`ProgramFault`. Then nothing is left.
     """
-
-    place: Place
-    output: str
-    layout: Layout
-    settings: Settings
-    start: int = 0
-    end: int | None = None
-    part: str = ""
-    limit: int | None = None
-    memory: int = MEMORY
-    state: State | None = None
+    with faults_of_the_program():
+        return _run(task, seen)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done: under temporary names, until the job gives them their own."""
-
-    counts: Counts
-    rejects: int
-    size: int
-
-
-def run(task: Task) -> Done:
-    """Do it. Raises :class:`InputFault` where the input cannot be read, or changes; ``OSError`` where the output cannot
-    be written; :class:`Unaccounted`. Then nothing is left.
-    """
+def _run(task: Task, seen: Seen) -> Done:
     counts = Counts()
     unchanged(task)
     output = Output(task.output, part=task.part)
     rejects = Rejects(task.output + SUFFIX, task.place.path, part=task.part)
     try:
-        convert_into(task, counts, output, rejects.add)
+        convert_into(task, counts, output, rejects.add, seen)
         output.close()
         rejects.close()
         unchanged(task)
@@ -66,7 +50,7 @@ def run(task: Task) -> Done:
         output.discard()
         rejects.discard()
         raise
-    return Done(counts, rejects.count, output.size)
+    return Done(counts, rejects.count, output.size, output.digest, rejects.digest)
 
 
 def unchanged(task: Task) -> None:
@@ -85,35 +69,53 @@ def _add_up(task: Task, counts: Counts, output: Output, rejects: Rejects) -> Non
         raise Unaccounted(f"{task.place.path}: of {counts.converted} converted streams {output.lines} were written")
 
 
-class Sink(Protocol):
-    """What takes the bytes of an output."""
-
-    def write(self, data: bytes) -> None:
-        """Take more of them."""
-        ...
-
-
-def convert_into(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
+def convert_into(
+    task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None], seen: Seen = None
+) -> None:
     """Convert the input of a task into an output."""
-    layout, settings = task.layout, task.settings
-    if layout.container == "parquet":
+    if task.layout.container == "parquet":
         from .parquet import convert_file
 
         convert_file(task, counts, output, reject)
         return
     with reading(task.place) as file:
-        if layout.container == "streams":
-            streams = EndToEnd(settings, counts, output.write, reject, task.limit)
-            while not streams.full and (data := file.read(_PIECE)):
-                streams.feed(data)
-            streams.close()
-            return
-        found = lines(file, task.start, task.end)
-        if layout.units:
-            with Grouping(task.memory) as grouping:
-                _all(output, convert_units_of(found, layout, settings, counts, reject, grouping, task.limit))
-        else:
-            _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
+        convert_open(file, task, counts, output, reject, seen)
+
+
+def convert_open(
+    file: BinaryIO, task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None], seen: Seen = None
+) -> None:
+    """The same for bytes that are read already, whose place is no matter."""
+    layout, settings = task.layout, task.settings
+    if layout.container == "streams":
+        streams = EndToEnd(settings, counts, output.write, reject, task.limit)
+        while not streams.full and (data := file.read(_PIECE)):
+            streams.feed(data)
+            if seen is not None:
+                seen(file.tell())
+        streams.close()
+        return
+    if layout.container == "har":
+        document = har.load(file, task.record)
+        _all(output, har.written(document, har.convert(document, settings, counts, reject, task.limit)))
+        return
+    found = lines(file, task.start, task.end, task.record)
+    if seen is not None:
+        found = _watched(found, file, seen)
+    if layout.container in PRINTED:
+        wrapped.convert(found, layout.container, settings, counts, output.write, reject, task.limit)
+    elif layout.units:
+        with Grouping(task.memory) as grouping:
+            _all(output, convert_units_of(found, layout, settings, counts, reject, grouping, task.limit))
+    else:
+        _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
+
+
+def _watched(found: Lines, file: BinaryIO, seen: Callable[[int], None]) -> Iterator[tuple[int, bytes | Long]]:
+    for number, each in enumerate(found):
+        if not number % _LINES:
+            seen(file.tell())
+        yield each
 
 
 def _all(output: Sink, pieces: Iterator[bytes]) -> None:
@@ -136,8 +138,8 @@ def leftovers(outputs: Iterable[str]) -> None:
     """Remove what a job that was ended has left of outputs."""
     names: dict[str, set[str]] = {}
     for output in outputs:
-        folder, name = os.path.split(output)
-        names.setdefault(folder or ".", set()).update((name, name + SUFFIX))
+        for folder, name in map(os.path.split, (real(output), real(output + SUFFIX))):
+            names.setdefault(folder or ".", set()).add(name)
     for folder, ours in names.items():
         with suppress(OSError):
             for name in os.listdir(folder):

@@ -7,7 +7,7 @@
     def test_my_codec():
         check_codec(my_codec.CODEC)
 
-Needs Hypothesis (``pip install translate-streams[test]``).
+Needs Hypothesis (``pip install -e ".[test]"`` in the project's checkout).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 try:
     import hypothesis  # noqa: F401
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("translate.testing needs Hypothesis: install translate-streams[test]") from error
+    raise ModuleNotFoundError("translate.testing needs Hypothesis: pip install hypothesis") from error
 
 from .kit import CLAUSES, at_home, check_codec, without_carry
 from .strategies import (

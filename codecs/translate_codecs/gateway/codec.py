@@ -51,7 +51,7 @@ class Gateway(Codec):
     name: ClassVar[str] = NAME
     shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(), "jsonl": Lines(), "sse": Sse()}
     says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
-    partly: ClassVar[Mapping[str, str]] = {"state": "gateway has native words for the state of thinking runs only"}
+    partly: ClassVar[Mapping[str, str]] = {"state": "gateway has a place for the provider's state in thinking alone"}
     only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
 
     def encoder(self, options: Options) -> GatewayEncoder:

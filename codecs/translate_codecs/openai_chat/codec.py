@@ -33,9 +33,9 @@ class Chat(Codec):
     says = frozenset({"start", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     leaves_out = frozenset({"close", "finish", "start"})
     partly: ClassVar[Mapping[str, str]] = {
-        "state": "openai-chat has native words for signatures and encrypted content of thinking only",
-        "usage": "openai-chat has native words for the counts at the end only",
-        "annotate": "openai-chat says its own annotations only",
+        "state": "openai-chat has a place for signatures and encrypted content of thinking alone",
+        "usage": "openai-chat has a place for counts at the end alone",
+        "annotate": "openai-chat has words for its own annotations alone",
     }
     only: ClassVar[Mapping[str, str]] = {"members": "members that repeat, obfuscation, logprobs"}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,11 +18,12 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.parts import Growth
-from translate.algebra.reading import kind_of, member, optional
+from translate.algebra.reading import member, optional
 from translate.algebra.states import is_hint
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
+from .items import HEADER, check_event, data_of, delta_unit, header, kind_of_unit
 from .words import (
     BETWEEN,
     COUNTS,
@@ -39,7 +38,6 @@ from .words import (
     STATES,
     close_enough,
     delta_event,
-    is_stamp,
     is_texts,
     item_of,
     parse_arguments,
@@ -352,55 +350,3 @@ class UniEventDecoder(Decoder):
         what = f"the {item['type']} differed from its fragments, which stand"
         stamp = {"created_at": unit["created_at"]} if "created_at" in unit else {}
         return Mended(wrong or field, what, {**delta_event(stands), **stamp}, name)
-
-
-HEADER = {"name": "name", "tool_call_id": "id", "mime_type": "mime_type"}
-"""Member of an item → what it is of an opening."""
-
-
-def check_event(unit: JsonObject) -> None:
-    """What every event must have."""
-    if unit.get("role") != "assistant":
-        raise DecodeError(f"the role is {excerpt(unit.get('role'))}", expected="'assistant'")
-    if not is_stamp(at := unit.get("created_at")):
-        raise DecodeError(f"created_at is {kind_of(at)}", expected="milliseconds, a number")
-
-
-def kind_of_unit(unit: JsonObject) -> tuple[str, JsonObject]:
-    """What a unit is in the grammar, empty for what is foreign to it, and the item that it holds, if it does."""
-    if "error" in unit or unit["event_type"] != "delta":
-        return ("error" if "error" in unit else unit["event_type"]), {}
-    item: JsonObject = unit["content_items"][0]
-    kind, _, phase = item["type"].partition(".")
-    return (phase if kind in FIELD else ""), item
-
-
-def delta_unit(unit: JsonObject, item: JsonObject) -> JsonObject:
-    """A unit with another item."""
-    return {**unit, "content_items": [item]}
-
-
-def header(item: JsonObject, kind: str) -> Open:
-    """What an item says of its part."""
-    where = f"a {item['type']}"
-    if kind == "tool_call":
-        return Open("tool_call", member(item, "tool_call_id", str, where), member(item, "name", str, where))
-    mime = member(item, "mime_type", str, where) if GROWS[kind] is bytes else None
-    return Open(kind, mime_type=mime)  # type: ignore[arg-type]
-
-
-def data_of(item: JsonObject, kind: str) -> Data:
-    """What an item, but a whole call, says of its part's data."""
-    grows, where = GROWS[kind], f"a {item['type']}"
-    if grows is bytes:
-        value = item.get("data")
-        if isinstance(value, (bytes, bytearray)):
-            return bytes(value)
-        try:
-            return base64.b64decode(member(item, "data", str, where), validate=True)
-        except (binascii.Error, ValueError):
-            raise DecodeError(f"the data of {where} is not base64", excerpt=excerpt(value)) from None
-    value = member(item, FIELD[kind], grows, where)
-    if grows is list and not {*map(type, value)} <= {int, float, jsontext.Beyond}:
-        raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
-    return value  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A service of its own between clients and an upstream. Needs ``pip install "translate-streams[serve]"``."""
+"""A service of its own between clients and an upstream. Needs the extra ``serve``."""
 
 from .app import Settings, Sidecar
 from .server import serve
