@@ -7,6 +7,8 @@ from pathlib import Path
 from translate.algebra import grammar
 from translate.algebra.events import NAMES, PART_KINDS
 from translate_codecs import events, gateway, unievent
+from translate_codecs.gateway import words as gateway_words
+from translate_codecs.unievent import words as unievent_words
 
 from .grammars import grammar_of
 from .matrix import matrix
@@ -19,8 +21,8 @@ TABLES: dict[str, Table] = {
     "algebra": {
         state: {NAMES[event]: after for event, after in row.items()} for state, row in grammar.TABLE.items()
     },
-    "gateway": gateway.words.STATES,
-    "unievent": unievent.words.STATES,
+    "gateway": gateway_words.STATES,
+    "unievent": unievent_words.STATES,
 }
 GRAMMARS = {
     "algebra": grammar_of(grammar.__doc__),
