@@ -170,6 +170,9 @@ def message(source: Source, form: str) -> Any:
     """The message, or that there is none. Of usage what counts: the sums, a null being zero."""
     try:
         found = assemble(source.stream, source.format, form)
+        if isinstance(found, dict):
+            # when it was made is known at home alone
+            found.pop("created_at", None)
         if form == "unievent":
             counts = {name: count or 0 for name, count in found.pop("usage_metadata").items()}
             found["input"] = counts["cached_tokens"] + counts["prompt_tokens"]

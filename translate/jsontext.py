@@ -385,7 +385,7 @@ def copied(value: Any) -> Any:
             if isinstance(item, (dict, list)):
                 made = {} if isinstance(item, dict) else []
                 stack.append((item, made))
-            if type(copy) is dict:
+            if isinstance(copy, dict):
                 copy[key] = made
             else:
                 copy.append(made)

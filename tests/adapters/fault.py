@@ -67,7 +67,8 @@ without a length, is not told. **Logged.** Each stream has one line of the logge
 without its formats and figures. Each request that has a head has one line of `translate.sidecar`, at `INFO`: its id,
 method, status, outcome and seconds. Other lines are shown. None of them holds content, and none has a traceback.
 **Counted.** `Stats.outcome` and the type of `Stats.failure`.
-**Upstream.** Its connection is that of one request, and is closed, for a stream before its outcome is told.
+**Upstream.** Its connection is closed, for a stream before its outcome is told; this is with `--keep-upstream 0`, else
+one whose answer ended clean is kept for the next request.
 
 An application that answers with `StreamResponse` has the same, with two differences. The waits for its clients are
 those of its server. Where an answer has to be cut, it raises, and servers log that as an error of the application.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -13,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from tests.peers.serving import HOST, PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "codecs")))}
 COMMAND = (sys.executable, "-m", "translate", "serve")
-_LISTENING = re.compile(r"INFO translate\.sidecar: listening on http://(\S+):(\d+)$")
+_LISTENING = re.compile(r"(?:INFO translate\.sidecar: |\")listening on http://(\S+):(\d+)\"?}?$")
 
 _HUNG_UP = "ERROR uvicorn.error: ASGI callable returned without completing response."
 """What the server says where the sidecar has it hang up, amid an answer that cannot say more."""
@@ -45,8 +45,15 @@ class Process:
     """A sidecar that runs: where it listens, and what it has logged."""
 
     def __init__(self, args: Iterable[str], **variables: str) -> None:
-        # a shell that starts the tests in the background has them ignore interrupts
-        interruptible = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        """``variables`` are of its environment; ``FILES`` is the number of descriptors that it may have, at most."""
+
+        def prepared() -> None:
+            # a shell that starts the tests in the background has them ignore interrupts
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if "FILES" in variables:
+                files = int(variables["FILES"])
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files // 2, files))
+
         self._process = subprocess.Popen[str](
             [*COMMAND, *args],
             env={**ENVIRONMENT, **variables},
@@ -55,7 +62,7 @@ class Process:
             stderr=subprocess.STDOUT,
             text=True,
             errors="backslashreplace",
-            preexec_fn=interruptible,
+            preexec_fn=prepared,
         )
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read)
@@ -72,8 +79,11 @@ class Process:
         return "\n".join(self.lines)
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def runs(self) -> bool:
-        """Whether it has not ended yet."""
         return self._process.poll() is None
 
     @property
@@ -91,7 +101,6 @@ class Process:
 
     @property
     def port(self) -> int:
-        """The port of it."""
         return self.address[1]
 
     def signal(self, number: int = signal.SIGTERM) -> None:
@@ -128,7 +137,8 @@ def sidecar(
     upstream: str, *args: str, src: str = "gateway-sse", dst: str = "unievent-sse", **variables: str
 ) -> Iterator[Process]:
     """A sidecar that serves while the block runs, ends well after it, and has logged no error and no traceback."""
-    with process("--upstream", upstream, "--from", src, "--to", dst, "--port", "0", *args, **variables) as made:
+    formats = ("--from", src, "--to", dst, "--port", "0")
+    with process("--upstream", upstream, *formats, *args, **variables) as made:
         assert made.port
         yield made
         if made.runs:
@@ -239,9 +249,9 @@ class Wire:
 
 
 def request(
-    target: str | bytes = "/x", *lines: bytes, method: str = "GET", body: bytes = b"", host: bytes = b"sidecar"
+    target: str | bytes = "/x", *lines: bytes, method: str = "GET", body: bytes = b"", host: bytes = b"127.0.0.1"
 ) -> bytes:
-    """A request: its field lines as they are given, its length counted where it has a body."""
+    """A request: its field lines as given, its length counted where it has a body."""
     raw = target.encode() if isinstance(target, str) else target
     fields = [b"Host: " + host, *lines, *([b"Content-Length: %d" % len(body)] if body else [])]
     return b"\r\n".join([b"%b %b HTTP/1.1" % (method.encode(), raw), *fields, b"", body])

@@ -16,8 +16,6 @@ import pytest
 pytest.importorskip("uvicorn", reason="the sidecar needs uvicorn")
 pytest.importorskip("httpx2", reason="the sidecar needs httpx2")
 
-import uvicorn
-
 from tests.adapters.fault import LEVELS, Fault, printed
 from tests.adapters.faults import FAULTS, WHOLE, fine
 from tests.adapters.faulty import REPORTED, SECRET, Answer, Client, Upstream, Wire, chunk, upstream
@@ -27,7 +25,8 @@ from translate.adapters import Stats, Timeouts, TranslateMiddleware
 from translate.adapters.asgi import Message, Receive, Scope, Send
 from translate.adapters.observe import Observer
 from translate.adapters.sidecar import Settings, Sidecar
-from translate.adapters.sidecar.server import configured
+from translate.adapters.sidecar.descriptors import Room
+from translate.adapters.sidecar.server import Server, configured
 from translate.algebra.events import Append, Failure, Finish
 
 ROWS = [row for rows in FAULTS.values() for row in rows]
@@ -64,6 +63,7 @@ class Service:
             max_body=1000,
             body_timeout=0.3,
             connect_timeout=0.3,
+            keep_upstream=0,
             timeouts=Timeouts(first=0.6, idle=0.3, write=0.3),
             options={"limits": Limits(unit=8192, part=200_000)},
         )
@@ -71,7 +71,8 @@ class Service:
         # little room, so that a client that does not read is noticed
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
         self.port = listener.getsockname()[1]
-        self.server = uvicorn.Server(configured(Sidecar(settings, self.kept), listener))
+        sidecar = Sidecar(settings, self.kept)
+        self.server = Server(configured(sidecar, listener), sidecar, Room(1000, 100, 100), grace=1)
 
     @property
     def connections(self) -> int:
@@ -90,8 +91,7 @@ async def served(url: str, src: str, dst: str) -> AsyncIterator[Service]:
         yield service
     finally:
         # as its shutdown does, but for the pauses
-        for each in server.servers:
-            each.close()
+        await server.stop_accepting()
         await until("all requests are over", lambda: not server.server_state.tasks)
         await server.lifespan.shutdown()
 
@@ -109,6 +109,7 @@ async def test_a_fault_has_the_row_of_the_table(row: Fault, direction: str, capl
     src, dst = direction.split("→")
     caplog.set_level(logging.DEBUG)
     async with upstream(Wire(src), row.steps) as far, served(far.url, src, dst) as service:
+        caplog.clear()
         client, answer = Client(service.port), None
         try:
             await client.send(row.request)
@@ -187,7 +188,7 @@ def _check_log(row: Fault, caplog: pytest.LogCaptureFixture) -> None:
     assert len(lines) == (row.outcome is not None or row.refused)
     if lines:
         outcome = row.outcome or ("disconnected" if row.ends == "gone" else "refused")
-        assert f" POST: {row.status or 0}, {outcome}, " in lines[0].getMessage()
+        assert f" POST: {row.status or 0}, {outcome}" in lines[0].getMessage()
     others = [each for each in caplog.records if each.name not in OURS and each.levelno >= logging.WARNING]
     for record, (logger, level, message) in zip(others, row.logged, strict=True):
         assert (record.name, record.levelname, record.getMessage()[: len(message)]) == (logger, level, message)

@@ -235,12 +235,16 @@ async def test_a_stream_that_fails_at_first_is_refused_once_with_its_source_clos
 async def test_a_stream_that_is_none_is_passed_on() -> None:
     sink = Receiver()
     stream = Pump(SRC, DST, sink)
-    stats = await stream.pull(Feed(b"not", b"a stream"), head=lambda upstream: stream.passing())
+
+    async def passes(upstream: Upstream) -> None:
+        stream.passing()
+
+    stats = await stream.pull(Feed(b"not", b"a stream"), head=passes)
     assert (stats.outcome, sink.pieces, stats.bytes_out) == ("passed", [b"not", b"a stream"], 11)
 
 
 async def test_a_head_that_is_refused_fails_the_stream() -> None:
-    def head(upstream: Upstream) -> None:
+    async def head(upstream: Upstream) -> None:
         raise UpstreamFailure(404, "none", None, {})
 
     source, sink = Feed(*UNITS), Receiver()

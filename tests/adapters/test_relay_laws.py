@@ -15,7 +15,8 @@ from tests.adapters.relays import KEEP_ALIVE, MESS, SRC, Feed, Log, Receiver, no
 from tests.sources import FRAMES, Boom, frame
 from translate import StreamTimeout, TranslateError, Translator, convert
 from translate.adapters import Stats, Timeouts, relay
-from translate.adapters.pump import GRACE, LINGER
+from translate.adapters.output import GRACE
+from translate.adapters.pump import LINGER
 
 STREAM = b"".join(convert([*FRAMES[:2], *(frame("content", value=c) for c in "abcdefgh"), *FRAMES[4:]], "gateway", SRC))
 TARGETS = ("unievent-sse", "gateway-sse", "unievent-jsonl")

@@ -27,7 +27,9 @@ from tests.adapters.relays import (
 from tests.sources import FRAMES, Boom
 from translate import StreamTimeout
 from translate.adapters import StreamResponse, Timeouts
-from translate.adapters.pump import GRACE, Pump
+from translate.adapters.output import GRACE
+from translate.adapters.pump import Pump
+from translate.adapters.upstream import Upstream
 
 MINUTES = 300.0
 run = functools.partial(relays.run, patience=100 * MINUTES)
@@ -178,7 +180,11 @@ async def test_a_refusal_that_is_not_taken_is_a_write_that_timed_out() -> None:
 async def test_what_is_passed_on_has_no_first_unit() -> None:
     sink = Receiver()
     stream = Pump(SRC, DST, sink, timeouts=Timeouts(first=5), ping=5)
-    stats = await stream.pull(Feed(b"a", 20, b"b"), head=lambda upstream: stream.passing())
+
+    async def passes(upstream: Upstream) -> None:
+        stream.passing()
+
+    stats = await stream.pull(Feed(b"a", 20, b"b"), head=passes)
     assert (stats.outcome, sink.data) == ("passed", b"ab")
 
 

@@ -26,7 +26,8 @@ from tests.adapters.relays import (
 from tests.sources import Boom
 from translate import StreamTimeout
 from translate.adapters import Timeouts, pump, relay
-from translate.adapters.pump import GRACE, LINGER
+from translate.adapters.output import GRACE
+from translate.adapters.pump import LINGER
 from translate.adapters.upstream import CLOSING
 
 MINUTES = 300.0

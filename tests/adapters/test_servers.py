@@ -77,7 +77,7 @@ async def test_a_whole_stream_arrives_and_its_connection_can_be_used_again(
                 assert client.status == 200
                 assert client.body == WHOLE
                 assert client.fields["content-type"] == "text/event-stream; charset=utf-8"
-                assert client.fields["cache-control"] == "no-cache"
+                assert client.fields["cache-control"] == "no-cache, no-transform"
                 assert client.fields["x-accel-buffering"] == "no"
 
 

@@ -106,15 +106,15 @@ def test_a_request_arrives_as_it_was_sent(method: str, up: Recorder, port: int) 
 def test_the_id_of_a_request_is_passed_on_or_made(given: bytes, kept: bool, up: Recorder, port: int) -> None:
     got = ask(port, request("/x", b"X-Request-ID: " + given))
     (seen,) = up.asked[0].all("x-request-id")
-    assert got["x-request-id"] == seen
+    assert got["x-translate-request-id"] == seen
     assert seen == given if kept else re.fullmatch(rb"[0-9a-f]{32}", seen)
 
 
 def test_a_refusal_has_the_id_too(up: Recorder, port: int) -> None:
     got = ask(port, request("/../x", b"X-Request-Id: mine"))
-    assert (got.status, got["x-request-id"], got["content-type"]) == (400, b"mine", b"application/json")
+    assert (got.status, got["x-translate-request-id"], got["content-type"]) == (400, b"mine", b"application/json")
     assert json.loads(got.body) == {"success": False, "code": 400, "message": json.loads(got.body)["message"]}
-    assert re.fullmatch(rb"[0-9a-f]{32}", ask(port, request("/../x"))["x-request-id"] or b"")
+    assert re.fullmatch(rb"[0-9a-f]{32}", ask(port, request("/../x"))["x-translate-request-id"] or b"")
 
 
 def test_trace_context_is_passed_on(up: Recorder, port: int) -> None:
@@ -136,9 +136,9 @@ def test_a_stream_is_translated(up: Recorder, port: int) -> None:
     fields.pop(b"date")
     assert fields == {
         b"content-type": b"text/event-stream; charset=utf-8",
-        b"cache-control": b"no-cache",
+        b"cache-control": b"no-cache, no-transform",
         b"x-accel-buffering": b"no",
-        b"x-request-id": b"me",
+        b"x-translate-request-id": b"me",
         b"transfer-encoding": b"chunked",
     }
 
@@ -175,7 +175,7 @@ def test_fields_of_the_upstream_go_with_a_stream(up: Recorder, port: int) -> Non
     lines = (b"X-Own: 1", b"Set-Cookie: a=b", b"Cache-Control: public, max-age=9", b"ETag: x")
     up.says = answers(TURN, *lines, kind=b"Text/Event-Stream;charset=UTF-8")
     got = ask(port, request("/x"))
-    assert (got["x-own"], got["set-cookie"], got["cache-control"]) == (b"1", b"a=b", b"no-cache")
+    assert (got["x-own"], got["set-cookie"], got["cache-control"]) == (b"1", b"a=b", b"no-cache, no-transform")
     assert got.body == SAID
 
 
@@ -270,7 +270,7 @@ def test_an_upstream_that_does_not_answer_is_a_gateway_timeout(up: Recorder, por
 def test_an_answer_that_is_late_is_not_taken_for_a_stream(up: Recorder, port: int) -> None:
     def says(asked: Asked) -> list[bytes]:
         time.sleep(0.9)
-        return answers(b"{}", status=b"429 Too Many Requests", kind=b"application/json")(asked)
+        return answers(b"{}", b"Retry-After: 9", status=b"429 Too Many Requests", kind=b"application/json")(asked)
 
     up.says = says
     got = ask(port, request("/x"))
@@ -279,6 +279,11 @@ def test_an_answer_that_is_late_is_not_taken_for_a_stream(up: Recorder, port: in
     got = ask(port, request("/x", b"Accept: application/json;q=0.1, text/event-stream"))
     assert (got.status, failure(got.body).code) == (200, 429)
     assert got.body.startswith(b":")
+    for line, body in ((b"X: y", b'{"model": "m", "stream" : true}'), (b"X: y", b'{"stream":true}')):
+        assert ask(port, request("/x", line, method="POST", body=body)).status == 200
+    for body in (b'{"stream": false}', b'{"a": {"stream": true}}', b'["\\"stream\\": true"]', b'{"stream": true'):
+        assert ask(port, request("/x", method="POST", body=body)).status == 429
+    assert ask(port, request("/v1/models/m:streamGenerateContent?alt=sse", method="POST", body=b"{}")).status == 200
     # to HEAD nothing can be said later
     assert ask(port, request("/x", b"Accept: text/event-stream", method="HEAD"), "HEAD").status == 429
 

@@ -61,7 +61,7 @@ async def test_a_stream_arrives_with_a_head_of_its_own() -> None:
     assert (call.status, call.body, call.complete) == (200, OUT, True)
     assert call.head["headers"] == [
         (b"content-type", b"text/event-stream; charset=utf-8"),
-        (b"cache-control", b"no-cache"),
+        (b"cache-control", b"no-cache, no-transform"),
         (b"x-accel-buffering", b"no"),
     ]
     assert source.log == ["aclose"]
@@ -139,21 +139,31 @@ async def test_a_response_of_a_client_is_a_source(client: str, encoding: str) ->
     assert [name for name, _ in call.head["headers"]] == [b"content-type", b"cache-control", b"x-accel-buffering"]
 
 
+THEIRS = {
+    **{"set-cookie": "theirs=1", "connection": "close, x-hop", "x-hop": "1", "server": "theirs", "date": "then"},
+    **{"access-control-allow-origin": "*", "x-accel-redirect": "/secret", "strict-transport-security": "max-age=9"},
+}
+"""Fields of the connection, and of the origin, which are not passed on."""
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize(
     ("status", "kind", "more"),
     [
         (200, "application/json", {}),
         (429, "text/event-stream", {"retry-after": "7"}),
+        (400, "application/json", {"x-request-id": "r", "cache-control": "no-store"}),
         (401, "application/json", {"www-authenticate": "Bearer"}),
         (302, "text/html", {"location": "/elsewhere"}),
         (503, "", {}),
     ],
 )
 async def test_what_is_no_stream_passes_as_it_is(client: str, status: int, kind: str, more: dict[str, str]) -> None:
+    retry = {"retry-after-ms": "70", "x-should-retry": "true", "x-ratelimit-remaining-requests": "0", "request-id": "r"}
+    more = {**more, **retry}
     body = gzip.compress(b'{"error": "\xe9"}')
     head = {**({"content-type": kind} if kind else {}), "content-encoding": "gzip", "content-length": str(len(body))}
-    reply = Reply(client, status, {**head, **more, "set-cookie": "theirs=1", "connection": "close"}, body)
+    reply = Reply(client, status, {**head, **more, **THEIRS}, body)
     last = Last()
     answer = response(reply.opened, headers={"X-Ours": "1", "Content-Type": "text/event-stream"}, observer=last)
     call = await Call().run(answer)

@@ -57,16 +57,18 @@ def async_client(library: Any, below: Any = None, **options: Any) -> Any:
     return library.AsyncClient(transport=made, trust_env=False, timeout=PATIENCE)
 
 
-def mock(library: Any, body: bytes, status: int = 200, **headers: str) -> Any:
-    """A transport, sync and async, that answers one thing."""
+def mock(library: Any, body: bytes, status: int = 200, *, end: BaseException | None = None, **headers: str) -> Any:
+    """A transport, sync and async, that answers one thing, and then raises ``end``."""
     fields = {name.replace("_", "-"): value for name, value in {"content_type": "text/event-stream", **headers}.items()}
 
     class Body(library.SyncByteStream, library.AsyncByteStream):  # type: ignore[misc]
         def __iter__(self) -> Iterator[bytes]:
-            return odd(body)
+            yield from odd(body)
+            if end is not None:
+                raise end
 
         async def __aiter__(self) -> Any:
-            for piece in odd(body):
+            for piece in self:
                 yield piece
 
     return library.MockTransport(lambda request: library.Response(status, headers=fields, stream=Body()))
@@ -185,6 +187,30 @@ async def test_a_stream_that_breaks_off_raises_where_that_is_asked_for(library: 
         assert chunks
         with client(library, errors="raise") as http, http.stream("GET", server.url) as response:
             assert type(collect(response.iter_bytes())[1]) is expected
+
+
+@DROPPED
+async def test_a_time_out_of_the_client_is_its_own_to_raise(library: Any) -> None:
+    late = library.ReadTimeout("nothing came")
+    async with async_client(library, mock(library, OPEN, end=late)) as http:
+        async with http.stream("GET", "http://x") as response:
+            chunks, error = await acollect(response.aiter_bytes())
+    assert error is late
+    with client(library, mock(library, OPEN, end=late)) as http, http.stream("GET", "http://x") as response:
+        assert collect(response.iter_bytes()) == (chunks, late)
+    # what came before is there, and no failure unit
+    said = b"".join(chunks)
+    assert said
+    assert OUT.startswith(said)
+
+
+async def test_a_time_out_of_the_client_is_a_failure_where_that_is_asked_for(library: Any) -> None:
+    late = library.ReadTimeout("nothing came")
+    async with async_client(library, mock(library, OPEN, end=late), timeouts="encode") as http:
+        response = await http.get("http://x")
+    with client(library, mock(library, OPEN, end=late), timeouts="encode") as http:
+        assert http.get("http://x").content == response.content
+    assert b"ReadTimeout" in response.content
 
 
 @DROPPED

@@ -65,13 +65,21 @@ class Upstream:
         self.ended.set()
 
 
+class Head(dict[str, str]):
+    """Fields of an answer, in lower case."""
+
+    @property
+    def raw(self) -> list[tuple[bytes, bytes]]:
+        return [(name.encode(), value.encode()) for name, value in self.items()]
+
+
 class Answer:
     """The same as a response of an HTTP client that was asked for as a stream: what counts is that it is closed."""
 
     status_code = 200
 
     def __init__(self, upstream: Upstream) -> None:
-        self.headers = {"content-type": "text/event-stream"}
+        self.headers = Head({"content-type": "text/event-stream"})
         self.closed = 0
         self._upstream = upstream
 

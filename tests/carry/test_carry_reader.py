@@ -347,7 +347,7 @@ def terse(*before: Event) -> CarryReader:
     """A reader of its carries, after these events."""
     grammar = Grammar("terse")
     grammar.check(before)
-    return CarryReader(Terse(), grammar)
+    return CarryReader(Terse(), grammar)  # pyright: ignore[reportAbstractUsage]
 
 
 def test_a_close_that_the_format_never_says() -> None:

@@ -285,14 +285,17 @@ def test_states_are_entries_with_an_index_of_their_own() -> None:
     events: list[Event] = [Start()]
     for namespace in ("anthropic", "google", None):
         events += [Open("thinking"), Append("r"), Append("", State(namespace, {"signature": f"S{namespace}"})), Close()]
-    redacted = State("anthropic", {"signature": "D"})
-    events += [Open("thinking"), Append("_REDACTED_THINKING", redacted), Close(), STOP]
+    for issuer in ("anthropic", None):
+        redacted = State(issuer, {"signature": "D"})
+        events += [Open("thinking"), Append("_REDACTED_THINKING", redacted), Close()]
+    events.append(STOP)
     entries = [entry for d in deltas(written(*events)) for entry in d.get("reasoning_details", ())]
     assert [(e["type"], e["index"], e["format"]) for e in entries] == [
         ("reasoning.text", 0, "anthropic-claude-v1"),
         ("reasoning.text", 1, "google-gemini-v1"),
         ("reasoning.text", 2, None),
         ("reasoning.encrypted", 3, "anthropic-claude-v1"),
+        ("reasoning.encrypted", 4, "anthropic-claude-v1"),
     ]
     assert home(events) == events[1:]
 

@@ -23,7 +23,7 @@ UNITS = DATA.count(b'.delta"')
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How many units each way took."""
-    counts = dict.fromkeys(("run read", "run written", "plain", "say"), 0)
+    counts: dict[str, int] = dict.fromkeys(("run read", "run written", "plain", "say"), 0)
     reading, writing = templates.RunReader.read, templates.RunWriter.write
 
     def read(self: Any, *args: Any) -> runs.Run | None:

@@ -26,9 +26,33 @@ def test_a_call_that_never_ended_is_not_said_to_have_no_words() -> None:
     assert found["append"] == "a piece of a part that broke off before gateway could say it"
 
 
-def test_a_call_without_an_id_is_said_to_lack_it() -> None:
-    events: list[Event] = [Open("tool_call", None, "look"), Append("{}"), Close(), Finish()]
+def test_a_call_without_a_name_or_an_id_is_said_to_lack_it() -> None:
+    events: list[Event] = [Open("tool_call", "c", None), Append("{}"), Close(), Finish()]
     assert "lacks one" in reasons(events, "events", "gateway")["tool_call"]
+    events = [Open("tool_call", None, "look"), Append("{}"), Close(), Finish()]
+    assert "lacks one" in reasons(events, "events", "toy")["tool_call"]
+    said = reasons(events, "events", "gateway")["open.id"]
+    assert said == "gateway must have an id, and nobody said one: it is made up"
+
+
+def test_what_a_target_made_up_is_not_said_to_have_no_place() -> None:
+    found = reasons([Start(), Finish()], "events", "openai-chat")
+    assert found["start.id"] == "openai-chat must have an id, and nobody said one: it is made up"
+    assert found["start.created"] == "openai-chat must have a time stamp, and nobody said one: it is made up"
+    assert found["start.model"] == "openai-chat must have a name of who answers, and nobody said one: it is made up"
+
+
+def test_what_a_pair_of_formats_cannot_say_is_worded_as_losses_are() -> None:
+    report = Report()
+    list(convert([], "unievent", "gateway", report=report, errors="encode", clock=clock))
+    said = {found.field: found.reason for found in report.predicted}
+    assert said["embedding"] == "gateway has no words for an embedding"
+    assert said["created_at"] == "gateway has no place for what only unievent says: time stamps of single events"
+    report = Report()
+    list(convert([], "events", "unievent", report=report, errors="encode", clock=clock))
+    said = {found.field: found.reason for found in report.predicted}
+    assert said["annotate"] == "unievent has no words for annotations, such as citations"
+    assert said["usage"] == "unievent has no place for counts before the end of the stream"
 
 
 def test_what_has_no_words_is_named() -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from translate.algebra import grammar
 from translate.algebra.events import NAMES, PART_KINDS
-from translate_codecs import events, gateway, unievent
+from translate_codecs import events, gateway, openai_chat, unievent
+from translate_codecs.gateway import words as gateway_words
+from translate_codecs.unievent import words as unievent_words
 
 from .grammars import grammar_of
 from .matrix import matrix
@@ -19,15 +21,15 @@ TABLES: dict[str, Table] = {
     "algebra": {
         state: {NAMES[event]: after for event, after in row.items()} for state, row in grammar.TABLE.items()
     },
-    "gateway": gateway.words.STATES,
-    "unievent": unievent.words.STATES,
+    "gateway": gateway_words.STATES,
+    "unievent": unievent_words.STATES,
 }
 GRAMMARS = {
     "algebra": grammar_of(grammar.__doc__),
     "gateway": grammar_of(gateway.__doc__),
     "unievent": grammar_of(unievent.__doc__),
 }
-CODECS = (unievent.CODEC, gateway.CODEC, events.CODEC)
+CODECS = (unievent.CODEC, gateway.CODEC, openai_chat.CODEC, events.CODEC)
 SAID = (*PART_KINDS, *sorted(events.CODEC.says - {*PART_KINDS}))
 TITLES = {"algebra": "the event algebra", "gateway": "the gateway's frames", "unievent": "UniEvent"}
 

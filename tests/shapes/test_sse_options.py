@@ -65,6 +65,7 @@ def test_carries_that_wait_for_a_unit_are_known() -> None:
 @pytest.mark.parametrize("name", [None, "name", ERROR_LINE, BARE_BODY])
 def test_the_framing_is_what_the_writer_writes(shape: Sse, name: str | None) -> None:
     framing = shape.writer().framing
+    assert framing is not None
     assert framing is shape.reader(Limits(), True).framing
     for carry, text in ((None, None), ({"c": 2}, b'{"c":2}')):
         assert framing(b'{"a":1}', name, text) == written(shape, ({"a": 1}, name, carry))

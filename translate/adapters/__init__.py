@@ -11,6 +11,7 @@ from .named import NamedEvent, named_events
 from .observe import Observer, Outcome, Stats
 from .options import Sink, StreamOptions, Timeouts
 from .relay import relay
+from .running import Running
 from .upstream import Response, Source
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Observer",
     "Outcome",
     "Response",
+    "Running",
     "Sink",
     "Source",
     "Stats",

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ..algebra.events import PART_KINDS
 from ..carry.losses import Finding
-from .observe import Observer, Stats
+from .observe import Observer, Request, Stats
 
 Move: TypeAlias = Callable[[float], None]
 """Adds to a counter or a gauge, or records in a histogram."""
@@ -29,7 +29,7 @@ class Instrument:
     name: str
     unit: str
     what: str
-    label: Literal["outcome", "field"] | None = None
+    label: Literal["outcome", "field", "status", "reason"] | None = None
     bounds: tuple[float, ...] = ()
 
     def labels(self, src: str, dst: str, label: str | None) -> dict[str, str]:
@@ -57,8 +57,18 @@ RECEIVED = Instrument("counter", "received", "By", "Bytes of streams that ended,
 SENT = Instrument("counter", "sent", "By", "Bytes of streams that ended, as they went out")
 KEEPALIVES = Instrument("counter", "keepalives", "{keepalive}", "Keep-alives made up, of streams that ended")
 LOSSES = Instrument("counter", "losses", "{loss}", "Content that the target cannot say natively", "field")
+REQUESTS = Instrument("counter", "requests", "{request}", "Requests to the sidecar, by the status sent", "status")
+REASONS = Instrument(
+    "counter", "request.ended", "{request}", "Requests, by how they ended, or why they were refused", "reason"
+)
+UPSTREAM = Instrument("counter", "upstream.answers", "{answer}", "Answers of the upstream, by their status", "status")
+REQUEST = Instrument("histogram", "request.duration", "s", "From a request's head to its answer's end", bounds=_LENGTHS)
 
-INSTRUMENTS = (STARTED, ACTIVE, ENDED, DURATION, FIRST, LATENCY, UNITS, RECEIVED, SENT, KEEPALIVES, LOSSES)
+OF_REQUESTS = (REQUESTS, REASONS, UPSTREAM, REQUEST)
+INSTRUMENTS = (
+    *(STARTED, ACTIVE, ENDED, DURATION, FIRST, LATENCY, UNITS, RECEIVED, SENT, KEEPALIVES, LOSSES),
+    *OF_REQUESTS,
+)
 
 
 class Measuring(Observer, ABC):
@@ -97,3 +107,13 @@ class Measuring(Observer, ABC):
         self._move(RECEIVED, src, dst)(stats.bytes_in)
         self._move(SENT, src, dst)(stats.bytes_out)
         self._move(KEEPALIVES, src, dst)(stats.pings)
+
+    def on_request(self, request: Request) -> None:
+        """A request, and what the upstream answered: its class of status, or none."""
+        src, dst = request.src, request.dst
+        refused = request.outcome == "refused" and request.cause is not None
+        self._move(REQUESTS, src, dst, str(request.status))(1)
+        self._move(REASONS, src, dst, request.cause if refused else request.outcome)(1)
+        self._move(REQUEST, src, dst)(request.seconds)
+        if request.upstream is not None:
+            self._move(UPSTREAM, src, dst, f"{request.upstream // 100}xx")(1)

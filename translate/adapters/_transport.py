@@ -9,19 +9,26 @@ from typing import Any, Self, Unpack
 from ..carry.losses import ErrorPolicy
 from ..engine.streams import AsyncStream, Stream
 from ..engine.translator import Translator
-from .media import OF_BYTES, is_stream, media_type
+from .fields import OF_BYTES
+from .media import IsStream, Recognition, media_type
 from .options import StreamOptions
 from .upstream import Upstream
 
 
 class AsyncBody:
-    """The body of a translated answer."""
+    """The body of a translated answer. Where its ``source`` has raised, so does it."""
 
-    def __init__(self, stream: AsyncStream[bytes]) -> None:
+    def __init__(self, stream: AsyncStream[bytes], source: _AsyncSource) -> None:
         self._stream = stream
+        self._source = source
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._stream
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for data in self._stream:
+            if self._source.raised is not None:
+                break
+            yield data
+        if self._source.raised is not None:
+            raise self._source.raised
 
     async def aclose(self) -> None:
         """Hang up."""
@@ -31,25 +38,59 @@ class AsyncBody:
 class Body:
     """As :class:`AsyncBody`, of a synchronous client."""
 
-    def __init__(self, stream: Stream[bytes]) -> None:
+    def __init__(self, stream: Stream[bytes], source: _Source) -> None:
         self._stream = stream
+        self._source = source
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._stream
+        for data in self._stream:
+            if self._source.raised is not None:
+                break
+            yield data
+        if self._source.raised is not None:
+            raise self._source.raised
 
     def close(self) -> None:
         """Hang up."""
         self._stream.close()
 
 
-class _Upstream:
-    """A response of a synchronous client, with its content encoding undone."""
+class _AsyncSource:
+    """A response, with its content encoding undone. Of what it raises it keeps what is of ``keeps``: the client's own
+    concern, and none of the stream's.
+    """
 
-    def __init__(self, response: Any) -> None:
+    def __init__(self, response: Any, keeps: type[Exception] | tuple[()]) -> None:
+        self.raised: Exception | None = None
+        self._upstream = Upstream(response)
+        self._keeps = keeps
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for data in self._upstream:
+                yield data
+        except self._keeps as error:
+            self.raised = error
+            raise
+
+    async def aclose(self) -> None:
+        await self._upstream.aclose()
+
+
+class _Source:
+    """As :class:`_AsyncSource`, of a synchronous client."""
+
+    def __init__(self, response: Any, keeps: type[Exception] | tuple[()]) -> None:
+        self.raised: Exception | None = None
         self._response = response
+        self._keeps = keeps
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._response.iter_bytes())
+        try:
+            yield from self._response.iter_bytes()
+        except self._keeps as error:
+            self.raised = error
+            raise
 
     def close(self) -> None:
         self._response.close()
@@ -64,12 +105,22 @@ class Transport:
     """Both bodies, as classes of the library."""
 
     def __init__(
-        self, transport: Any, src: str, dst: str, *, errors: ErrorPolicy = "encode", **options: Unpack[StreamOptions]
+        self,
+        transport: Any,
+        src: str,
+        dst: str,
+        *,
+        errors: ErrorPolicy = "encode",
+        timeouts: ErrorPolicy = "raise",
+        streams: IsStream | None = None,
+        **options: Unpack[StreamOptions],
     ) -> None:
         self._transport = transport
         self._formats = src, dst
         self._type = media_type(dst)
+        self._recognition = Recognition(src, streams)
         self._errors: ErrorPolicy = errors
+        self._keeps: type[Exception] | tuple[()] = self.library.TimeoutException if timeouts == "raise" else ()
         self._options = options
         self._translator()
 
@@ -78,14 +129,16 @@ class Transport:
         response = await self._transport.handle_async_request(request)
         if not self._is_stream(request, response):
             return response
-        return self._answer(response, self.bodies[0](AsyncStream(Upstream(response), self._translator())))
+        source = _AsyncSource(response, self._keeps)
+        return self._answer(response, self.bodies[0](AsyncStream(source, self._translator()), source))
 
     def handle_request(self, request: Any) -> Any:
         """As :meth:`handle_async_request`, for a synchronous client."""
         response = self._transport.handle_request(request)
         if not self._is_stream(request, response):
             return response
-        return self._answer(response, self.bodies[1](Stream(_Upstream(response), self._translator())))
+        source = _Source(response, self._keeps)
+        return self._answer(response, self.bodies[1](Stream(source, self._translator()), source))
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -123,7 +176,7 @@ class Transport:
     def _is_stream(self, request: Any, response: Any) -> bool:
         if request.method == "HEAD":
             return False
-        return is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
+        return self._recognition(response.status_code, response.headers.get("content-type"))
 
     def _translator(self) -> Translator:
         return Translator(*self._formats, errors=self._errors, **self._options)

@@ -1,14 +1,17 @@
-"""Waits that take too long, noticed by a task beside the one that waits."""
+"""The waits of a stream, and those that take too long, noticed by a task beside the one that waits."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from typing import Literal
 
 import anyio
 
+from .observe import Stats
 from .options import Timeouts
+from .output import GRACE, Output
 
 
 class Alarms:
@@ -38,3 +41,70 @@ class Alarms:
                     began = now
                 wake = min(wake, (now if began is None else began) + seconds)
             await anyio.sleep(wake - now)
+
+
+@dataclass(slots=True, eq=False)
+class Waits:
+    """Since when each wait of a stream goes on. Times are those of the event loop.
+
+    | wait | while | since |
+    | --- | --- | --- |
+    | ``write`` | the receiver takes something | it was given it |
+    | ``total`` | the stream runs, or takes longer than ``GRACE`` to say its end | its start |
+    | ``first`` | its source is read, no unit has come, and it is a stream | its start |
+    | ``between`` | its source is read, and it is a stream | the last unit, or its start, but for what ``write`` took |
+    | ``idle`` | its source is read, and the receiver has all | the last piece of input, or its start |
+    | ``ping`` | its source is read, open unless the wait is ``eager``, and the receiver has all | the last output |
+
+    Where ``first`` is bounded, ``between`` waits for the first unit, and ``idle`` for the first byte.
+    """
+
+    output: Output
+    stats: Stats
+    alarms: Alarms
+    eager: bool
+    """Whether keep-alives are sent before the source is open."""
+    state: Literal["reading", "closing", "done"] = "reading"
+    open: bool = False
+    """Whether the source is open."""
+    passes: bool = False
+    """Whether it is no stream."""
+    finished: bool = False
+    """Whether all was said, or is: whoever runs the stream may take longer."""
+    start: float = 0.0
+    read: float = 0.0
+    unit: float = 0.0
+    spent: float = 0.0
+    """What ``write`` had taken up to ``unit``."""
+
+    def unit_came(self) -> None:
+        """The receiver has what came of a unit."""
+        self.unit, self.spent = self.read, self.output.spent
+
+    def begin(self) -> None:
+        """The stream begins."""
+        self.start = self.read = self.unit = self.output.written = anyio.current_time()
+
+    def since(self, wait: str) -> float | None:
+        """Since when a wait goes on, ``None`` where it does not."""
+        writes = self.output.since
+        if wait == "write":
+            return writes
+        if self.finished:
+            late = None if writes is None else writes + GRACE - self.alarms.seconds[wait]
+            return late if wait == "total" else None
+        reads = self.state == "reading"
+        quiet = reads and writes is None and not self.output.busy
+        first = "first" in self.alarms.seconds and not self.passes
+        match wait:
+            case "total":
+                return self.start
+            case "first":
+                return self.start if reads and not self.passes and not self.stats.units else None
+            case "between":
+                taken = self.output.spent - self.spent + (0 if writes is None else anyio.current_time() - writes)
+                return self.unit + taken if reads and not self.passes and (self.stats.units or not first) else None
+            case "idle":
+                return self.read if quiet and (self.stats.bytes_in or not first) else None
+            case _:
+                return self.output.written if quiet and (self.eager or self.open) else None

@@ -13,14 +13,17 @@ from ..algebra.failures import failure_of
 from ..algebra.json_form import to_json
 from ..codec import Codec
 from ..engine.translator import EventWriter, Translator
-from ..errors import UpstreamFailure
 from ..jsontext import dumps
 from ..registry import resolve
-from .media import OF_BYTES, STREAM_HEADERS, is_stream, media_type
+from .budget import Share
+from .fields import OF_STREAM, Fields, joined, of_answer
+from .media import STREAM_HEADERS, IsStream, Recognition, media_type
 from .observe import Observer, Stats
 from .options import StreamOptions, Timeouts
-from .output import LEFT
+from .output import GRACE, LEFT
 from .pump import Pump
+from .reported import reported
+from .running import Running
 from .upstream import Response, Source, Upstream
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -28,20 +31,8 @@ Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-Fields: TypeAlias = list[tuple[bytes, bytes]]
-"""The fields of a head: names in lower case."""
-
 PING = 15.0
 """Seconds of silence after which a keep-alive is sent: proxies cut what is silent for 30 or 60."""
-
-
-_PASSED = frozenset(
-    (
-        *(b"content-type", b"content-length", b"content-encoding", b"content-language"),
-        *(b"retry-after", b"www-authenticate", b"location", b"allow"),
-    )
-)
-_OF_STREAM = frozenset((*OF_BYTES, b"x-accel-buffering"))
 
 
 class Answer:
@@ -52,7 +43,7 @@ class Answer:
         self.fields = fields
         self.begun = False
         self.ended = False
-        self._send = send
+        self._to = send
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the body."""
@@ -70,6 +61,14 @@ class Answer:
                 await self._begin()
                 await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
+    async def _send(self, message: Message) -> None:
+        try:
+            await self._to(message)
+        except BaseException:
+            # nothing can follow what may not have been taken
+            self.ended = True
+            raise
+
     async def _begin(self) -> None:
         if not self.begun:
             self.begun = True
@@ -79,20 +78,15 @@ class Answer:
         """Answer with the status of ``error``; the body is the failure unit of the target's codec, as JSON.
 
         Fields that do not speak of the stream stay: cookies, and those that let a browser read the answer. ``fields``:
-        more of them.
+        more of them, beside the ``fields`` that the error has, if any.
         """
         failure = failure_of(error)
         body = failure_body(failure, resolve(dst)[0])
         self.status = failure.code if failure.code is not None and 400 <= failure.code <= 599 else 502
         own: Fields = [(b"content-type", b"application/json"), (b"cache-control", b"no-store"), *fields]
-        self.fields = joined([field for field in self.fields if field[0] not in _OF_STREAM], own)
+        own += getattr(error, "fields", ())
+        self.fields = joined([field for field in self.fields if field[0] not in OF_STREAM], own)
         await self.end(body)
-
-
-def joined(under: Iterable[tuple[bytes, bytes]], over: Fields) -> Fields:
-    """Two heads as one: what ``over`` names it says alone."""
-    names = {name for name, _ in over}
-    return [*(field for field in under if field[0] not in names), *over]
 
 
 def failure_body(failure: Failure, codec: Codec) -> bytes:
@@ -113,12 +107,16 @@ class StreamResponse:
     ``ping``      seconds of silence after which a keep-alive comment is sent; ``None``: never
     ``timeouts``  see :class:`translate.adapters.Timeouts`
     ``observer``  is told what happens
+    ``streams``   says which responses are streams, by status and ``Content-Type``; default: 200, and a type of ``src``
+    ``running``   knows of the stream while it runs: see :class:`translate.adapters.Running`
 
     Input is read only while the server takes output. When the client leaves, the source is cancelled and closed at
     once; it is closed in every other case, too. A source that fails before its first unit gives an HTTP status, the
     one it reports or else 502 (504 for a time-out), with the failure unit of ``dst`` as JSON; one that fails later,
-    if only after a keep-alive, ends in that unit. A response that is no stream (its status is not 200, or its type
-    not that of ``src``) is passed on as it is. To ``HEAD`` the answer is a head alone: a source that is open is
+    if only after a keep-alive, ends in that unit. A response that is no stream is passed on as it is, with a
+    warning where it seems to be one; after a keep-alive the failure unit says what it says. Of the
+    upstream's fields all are passed on but those of its connection and its origin, cookies among them, and of its
+    content where that was translated. To ``HEAD`` the answer is a head alone: a source that is open is
     closed, none is opened.
     Raises what is wrong with the arguments at once; other options are those of :func:`translate.convert`.
     """
@@ -133,6 +131,8 @@ class StreamResponse:
         ping: float | None = PING,
         timeouts: Timeouts | None = None,
         observer: Observer | None = None,
+        running: Running | None = None,
+        streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self._source = source
@@ -140,15 +140,18 @@ class StreamResponse:
         pairs = cast(Iterable[tuple[str, str]], headers.items() if isinstance(headers, Mapping) else headers)
         self.added: Fields = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in pairs]
         self._type = media_type(dst).encode()
+        self._recognition = Recognition(src, streams)
         self._options = options
-        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
+        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts, "running": running}
         self._observers = [observer] if observer is not None else []
         self.eager = True
         """Whether keep-alives are sent even before the source is open: until then, it may turn out to be no stream."""
+        self.share: Share | None = None
+        """Its part of the memory that all may hold."""
         self.pump: Pump | None = None
         """The stream, once it runs."""
         self.status = 200
-        """The status that was sent; 0 where none was before the client left."""
+        """The status that was sent; 0 where the client left before."""
         Translator(src, dst, **options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -161,12 +164,15 @@ class StreamResponse:
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> Stats:
         """Answer one request, and return what became of it. Raises what has to make the server hang up."""
         src, dst = self._formats
-        answer = self._answer(send)
+        answer, left = self._answer(send), False
 
         async def refuse(error: Exception) -> None:
             await answer.refuse(error, dst)
 
-        def head(upstream: Upstream) -> None:
+        async def head(upstream: Upstream) -> None:
+            if upstream.response is not None and answer.begun and not self._fits(upstream.response):
+                # a keep-alive was sent before: it is too late for another answer
+                raise await reported(upstream.response)
             if not self._streams(upstream, answer):
                 upstream.raw = True
                 pump.passing()
@@ -180,9 +186,14 @@ class StreamResponse:
                 await anyio.sleep_forever()
 
         pump = self.pump = Pump(
-            src, dst, answer.write, refuse=refuse, observers=self._observers, **self._pump_options, **self._options
+            *(src, dst, answer.write),
+            refuse=refuse,
+            observers=self._observers,
+            share=self.share,
+            eager=self.eager,
+            **self._pump_options,
+            **self._options,
         )
-        pump.eager = self.eager
         try:
             try:
                 stats = await pump.pull(self._source, gone, head)
@@ -190,10 +201,15 @@ class StreamResponse:
                 if not pump.complete:
                     raise
                 stats = pump.stats
-            if stats.outcome not in ("disconnected", "cancelled"):
+            left = stats.outcome == "disconnected" and not answer.begun
+            if left:
+                # middleware around waits for an answer; a server may hold on to what no one takes
+                with anyio.move_on_after(GRACE):
+                    await answer.end()
+            elif stats.outcome != "disconnected":
                 await answer.end()
         finally:
-            self.status = answer.status if answer.begun else 0
+            self.status = answer.status if answer.begun and not left else 0
         return stats
 
     def _answer(self, send: Send) -> Answer:
@@ -204,15 +220,14 @@ class StreamResponse:
         response = upstream.response
         if response is None:
             return True
-        stream = is_stream(self._formats[0], response.status_code, response.headers.get("content-type"))
+        stream = self._fits(response)
         if not stream:
-            if answer.begun:
-                # a keep-alive was sent before: it is too late for another answer
-                code = response.status_code if response.status_code >= 400 else 502
-                raise UpstreamFailure(code, "the upstream gave no stream", None, {})
             answer.status = response.status_code
         answer.fields = self.fields(response, answer.fields if stream else None)
         return stream
+
+    def _fits(self, response: Response) -> bool:
+        return self._recognition(response.status_code, response.headers.get("content-type"), expected=self.eager)
 
     async def _head(self, send: Send) -> None:
         """Answer with the head alone."""
@@ -225,10 +240,8 @@ class StreamResponse:
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:
         """The head of an answer made of ``response``. ``stream``: that of a translated one; ``None``: it passes."""
-        if stream is not None:
-            return stream
-        raw = ((name.lower(), value) for name, value in response.headers.raw)
-        return joined(self.added, [field for field in raw if field[0] in _PASSED])
+        passed = of_answer(response.headers.raw, translated=stream is not None)
+        return joined(self.added, passed) if stream is None else joined(passed, stream)
 
 
 async def disconnected(receive: Receive) -> None:

@@ -8,6 +8,7 @@ import httpx2
 
 from ..carry.losses import ErrorPolicy
 from . import _transport
+from .media import IsStream
 from .options import StreamOptions
 
 
@@ -26,8 +27,7 @@ class TranslateTransport(_transport.Transport, httpx2.AsyncBaseTransport, httpx2
     ``errors``     ``"encode"``: a stream that fails ends in the failure unit of ``dst``; ``"raise"``: reading its body
                  raises the error
 
-    Answers with status 200 and the media type of ``src`` are streams; all others are untouched, and so are requests
-    and answers to ``HEAD``.
+    All other answers are untouched, and so are requests and answers to ``HEAD``.
     Content encodings that httpx2 knows are undone. Closing a response closes the one below. Other options are those of
     :func:`translate.convert`. Raises ``ValueError`` where ``dst`` is a format of objects.
     """
@@ -42,6 +42,8 @@ class TranslateTransport(_transport.Transport, httpx2.AsyncBaseTransport, httpx2
         dst: str,
         *,
         errors: ErrorPolicy = "encode",
+        timeouts: ErrorPolicy = "raise",
+        streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
-        super().__init__(transport, src, dst, errors=errors, **options)
+        super().__init__(transport, src, dst, errors=errors, timeouts=timeouts, streams=streams, **options)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from ..registry import resolve
 
-STREAM_HEADERS = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
-"""What keeps caches and proxies from holding a stream back. The second is heeded by nginx and others."""
-OF_BYTES = (
-    *(b"content-length", b"content-encoding", b"content-md5", b"content-digest", b"repr-digest", b"digest"),
-    *(b"etag", b"accept-ranges"),
-)
-"""Fields that describe the bytes of a body: untrue of a translated one."""
+STREAM_HEADERS = ((b"cache-control", b"no-cache, no-transform"), (b"x-accel-buffering", b"no"))
+"""What keeps caches and proxies from holding a stream back, or compressing it; nginx and others heed the second."""
+_TYPE = re.compile(r"(text|application|audio|image|video|multipart)/[a-z0-9.+-]{1,60}")
+_KINDS = 100
+"""Kinds that are warned of, at most."""
+warned: set[tuple[str, int, str]] = set()
+"""The kinds of answers that were warned of: format, status and media type."""
+_log = logging.getLogger("translate.adapters")
 PARAMETER = "format"
 """The parameter of a media type that names a format, in ``Accept`` and in an answer that heeds it."""
 
@@ -26,9 +31,46 @@ def media_type(format: str) -> str:
     return f"{name}; charset=utf-8" if name.startswith("text/") else name
 
 
+IsStream: TypeAlias = Callable[[int, str], bool]
+"""Says of an answer's status and ``Content-Type`` (empty where there is none) whether it is a stream."""
+
+
 def is_stream(format: str, status: int, content_type: str | None) -> bool:
     """Whether an answer is a stream of a format: 200, and of a media type of its shape. All others pass untouched."""
     return status == 200 and _essence(content_type or "") in resolve(format)[1].media_types
+
+
+class Recognition:
+    """Tells which answers are streams of a format: those that ``streams`` says are, by default :func:`is_stream`.
+
+    One that passes though it seems to be a stream is warned of, once for each kind: a client cannot read it.
+    """
+
+    def __init__(self, format: str, streams: IsStream | None = None) -> None:
+        self._format = format
+        self._streams = streams or partial(is_stream, format)
+
+    def __call__(self, status: int, content_type: str | None, *, expected: bool = False) -> bool:
+        """Whether an answer is one. ``expected``: it was asked for as one."""
+        if self._streams(status, content_type or ""):
+            return True
+        kind = _essence(content_type or "")
+        named = kind in resolve(self._format)[1].media_types
+        if 200 <= status < 300 and status != 204 and (expected or named):
+            self._warn(status, kind if _TYPE.fullmatch(kind) else "none that is known")
+        return False
+
+    def _warn(self, status: int, kind: str) -> None:
+        if (self._format, status, kind) not in warned and len(warned) < _KINDS:
+            warned.add((self._format, status, kind))
+            told = "an answer with status %d and media type %s passes as it is: it is not known as a stream of %s"
+            _log.warning(told, status, kind, self._format)
+
+
+def of_types(types: Iterable[str]) -> IsStream:
+    """What takes answers of these media types for streams, whatever their status, of those that are successes."""
+    wanted = {_essence(each) for each in types}
+    return lambda status, content_type: 200 <= status < 300 and _essence(content_type) in wanted
 
 
 def _essence(value: str) -> str:

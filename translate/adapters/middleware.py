@@ -9,13 +9,15 @@ import anyio
 import anyio.lowlevel
 
 from ..engine.translator import Translator
-from .asgi import PING, Answer, App, Fields, Message, Receive, Scope, Send, joined
+from .asgi import PING, Answer, App, Message, Receive, Scope, Send
 from .encodings import Inflater, undoes
-from .media import OF_BYTES, PARAMETER, STREAM_HEADERS, chosen, is_stream, media_type
+from .fields import OF_BYTES, Fields, joined
+from .media import PARAMETER, STREAM_HEADERS, IsStream, Recognition, chosen, media_type
 from .observe import Observer
 from .options import StreamOptions, Timeouts
 from .output import LEFT, SinkError
 from .pump import Pump
+from .running import Running
 
 _GONE = "the client has left"
 _VARY = (b"vary", b"accept")
@@ -33,13 +35,12 @@ class TranslateMiddleware:
     ``paths``     the paths whose answers are looked at: a collection of them, or a function of a path, such as
                   ``re.compile("/v1/.*").fullmatch``; default: all
 
-    ``ping``, ``timeouts``, ``observer`` and the options of conversion are those of
-    :class:`translate.adapters.StreamResponse`. An answer is a stream where its status is 200 and its media type that
-    of ``src``; gzip and deflate are undone, and a stream in another encoding passes as it is. A stream that fails
-    before its first unit becomes an HTTP status, a later failure the failure unit of the target; where ``app`` itself
-    raised, the exception then goes on to the server. The application is held while the server takes no output, and
-    cancelled when its stream has failed or timed out, or the client has left and it does not look. Fields of its head
-    that speak of its bytes are left out, such as ``ETag``, and so are trailers.
+    ``ping``, ``timeouts``, ``observer``, ``running``, ``streams`` and the options of conversion are those of
+    :class:`translate.adapters.StreamResponse`. gzip and deflate are undone, and a stream in another encoding passes as
+    it is. A stream that fails before its first unit becomes an HTTP status, a later failure the failure unit of the
+    target; where ``app`` itself raised, the exception then goes on to the server. The application is held while the
+    server takes no output, and cancelled when its stream has failed or timed out, or the client has left and it does
+    not look. Fields of its head that speak of its bytes are left out, such as ``ETag``, and so are trailers.
     """
 
     def __init__(
@@ -52,10 +53,13 @@ class TranslateMiddleware:
         ping: float | None = PING,
         timeouts: Timeouts | None = None,
         observer: Observer | None = None,
+        running: Running | None = None,
+        streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self._app = app
         self._src = src
+        self._recognition = Recognition(src, streams)
         self._dst = dst if isinstance(dst, str) else tuple(dst)
         for format in (dst,) if isinstance(dst, str) else dst:
             media_type(format)
@@ -63,7 +67,7 @@ class TranslateMiddleware:
             Translator(src, format, **options)
         self._looks_at = paths if callable(paths) else paths.__contains__ if paths is not None else lambda path: True
         self._options = options
-        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts}
+        self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts, "running": running}
         self._observers = [observer] if observer is not None else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,7 +76,7 @@ class TranslateMiddleware:
             await self._app(scope, receive, send)
             return
         dst = self._target(scope)
-        answer = _Untouched(send, self._src) if dst is None else self._answer(send, dst)
+        answer = _Untouched(send, self._recognition) if dst is None else self._answer(send, dst)
         await answer.run(self._app, scope, receive)
 
     def _answer(self, send: Send, dst: str) -> _Translated:
@@ -87,7 +91,7 @@ class TranslateMiddleware:
                 **self._options,
             )
 
-        return _Translated(send, self._src, dst, pump, negotiated=not isinstance(self._dst, str))
+        return _Translated(send, self._recognition, dst, pump, negotiated=not isinstance(self._dst, str))
 
     def _target(self, scope: Scope) -> str | None:
         if isinstance(self._dst, str):
@@ -96,9 +100,9 @@ class TranslateMiddleware:
         return chosen(accept.decode("latin-1"), self._dst, self._src)
 
 
-def _encoding(src: str, message: Message) -> str | None:
+def _encoding(recognition: Recognition, message: Message) -> str | None:
     """The content encoding of an answer that can be translated; ``None`` for all others."""
-    if not is_stream(src, message["status"], _value(message, b"content-type")):
+    if not recognition(message["status"], _value(message, b"content-type")):
         return None
     encoding = _value(message, b"content-encoding").lower() or "identity"
     return encoding if encoding == "identity" or undoes(encoding) else None
@@ -112,16 +116,16 @@ def _value(message: Message, field: bytes) -> str:
 class _Untouched:
     """An answer that no one wants translated. Of a stream, its head says that someone might."""
 
-    def __init__(self, send: Send, src: str) -> None:
+    def __init__(self, send: Send, recognition: Recognition) -> None:
         self._send = send
-        self._src = src
+        self._recognition = recognition
 
     async def run(self, app: App, scope: Scope, receive: Receive) -> None:
         """Run the application."""
         await app(scope, receive, self._take)
 
     async def _take(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _encoding(self._src, message) is not None:
+        if message["type"] == "http.response.start" and _encoding(self._recognition, message) is not None:
             message = {**message, "headers": [*message.get("headers", ()), _VARY]}
         await self._send(message)
 
@@ -187,10 +191,10 @@ class _Translated:
     """An answer that is translated if it turns out to be a stream."""
 
     def __init__(
-        self, send: Send, src: str, dst: str, pump: Callable[[Answer], Pump], *, negotiated: bool
+        self, send: Send, recognition: Recognition, dst: str, pump: Callable[[Answer], Pump], *, negotiated: bool
     ) -> None:
         self._send = send
-        self._src = src
+        self._recognition = recognition
         self._dst = dst
         self._negotiated = negotiated
         self._answer = Answer(send, 200, [])
@@ -307,7 +311,7 @@ class _Translated:
 
     def _begin(self, message: Message) -> Message:
         """Look at the head: hold it back where it is that of a stream, else pass it on."""
-        encoding = _encoding(self._src, message)
+        encoding = _encoding(self._recognition, message)
         if encoding is None:
             return message
         fields: Fields = [(bytes(name).lower(), bytes(value)) for name, value in message.get("headers", ())]

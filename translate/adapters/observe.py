@@ -58,6 +58,40 @@ class Stats:
     report: Report = field(default_factory=lambda: Report(incidental=False))
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What came of one request to a sidecar.
+
+    ``id``        its own, or one that was made
+    ``method``    ``-`` for one that is not known
+    ``status``    that was sent; 0: none was
+    ``outcome``   that of the stream; ``refused``, ``answered`` for the sidecar's own pages
+    ``cause``     why, where it failed: the time-out, the refusal, what the connection to the upstream met
+    ``seconds``   that it took
+    ``upstream``  the status that the upstream answered with, ``None`` without an answer
+    ``stats``     of the stream; ``None`` where none began
+    """
+
+    src: str
+    dst: str
+    id: str
+    method: str
+    status: int
+    outcome: str
+    cause: str | None
+    seconds: float
+    upstream: int | None
+    stats: Stats | None
+
+    def figures(self) -> dict[str, str | int | float]:
+        """All that is known, as members of JSON."""
+        stats = self.stats
+        found = {name: getattr(self, name) for name in self.__slots__ if name != "stats"}
+        if stats is not None:
+            found |= {name: getattr(stats, name) for name in ("units", "bytes_in", "bytes_out", "pings", "first")}
+        return {name: value for name, value in found.items() if value is not None}
+
+
 class Observer:
     """A hook that is told of streams. Derive from it, and define what is wanted.
 
@@ -77,6 +111,9 @@ class Observer:
     def on_end(self, stats: Stats) -> None:
         """The stream ended, and its source is closed. Called once for every ``on_start``."""
 
+    def on_request(self, request: Request) -> None:
+        """A request to a sidecar is over, whatever came of it: also one that never became a stream."""
+
 
 class Watched(Report):
     """A report of content that tells its observers of each loss."""
@@ -93,9 +130,9 @@ class Watched(Report):
 
 
 class Told:
-    """The observers of one stream, told together."""
+    """The observers of one stream, or of one request, told together."""
 
-    def __init__(self, stats: Stats, observers: Sequence[Observer]) -> None:
+    def __init__(self, stats: Any, observers: Sequence[Observer]) -> None:
         self.stats = stats
         self._observers = observers
         self.units = any(type(each).on_unit is not Observer.on_unit for each in observers)
@@ -122,13 +159,13 @@ class Told:
             stats.src,
             stats.dst,
             stats.outcome,
-            "" if failure is None else f" ({_named(failure)})",
+            "" if failure is None else f" ({named(failure)})",
             stats.units,
             stats.duration,
         )
 
 
-def _named(error: BaseException) -> str:
+def named(error: BaseException) -> str:
     """An error by its type and its place, without what it quotes."""
     if isinstance(error, StreamTimeout):
         return f"StreamTimeout, {error.phase}"

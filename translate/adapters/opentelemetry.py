@@ -9,6 +9,13 @@ All with the attributes ``src`` and ``dst``, which are names of formats; times i
 ``translate.units``
 ``translate.received``, ``translate.sent``, ``translate.keepalives``  known at the end
 ``translate.losses``           of content, also by ``field``: a part's kind and the like
+
+Of requests to the sidecar, those that were refused among them:
+
+``translate.requests``         also by ``status``, the one that was sent; 0: none was
+``translate.request.ended``    also by ``reason``: the stream's outcome, or why it was refused
+``translate.upstream.answers`` also by ``status``: 2xx, 4xx and so on
+``translate.request.duration``
 """
 
 from __future__ import annotations

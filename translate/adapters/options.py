@@ -18,16 +18,18 @@ Sink: TypeAlias = Callable[[bytes], Awaitable[None]]
 class Timeouts:
     """Seconds that each wait may take, ``None`` for ever. Passing one ends the stream with :class:`StreamTimeout`.
 
-    ``first``  from the start, opening the source included, to the first unit
-    ``idle``   until the source says more, if only a comment; with ``first``, only after it has said something
-    ``total``  from the start to the end
-    ``write``  until the receiver has taken a piece of output
+    ``first``    from the start, opening the source included, to the first unit
+    ``idle``     until the source says more, if only a comment; with ``first``, only after it has said something
+    ``total``    from the start to the end
+    ``write``    until the receiver has taken a piece of output
+    ``between``  from one unit to the next, whatever else the source says; with ``first``, only after the first one
     """
 
     first: float | None = None
     idle: float | None = None
     total: float | None = None
     write: float | None = None
+    between: float | None = None
 
 
 class StreamOptions(TypedDict, total=False):

@@ -11,6 +11,8 @@ import anyio
 from .observe import Stats
 from .options import Sink
 
+GRACE = 1.0
+"""Seconds that a receiver has to take the failure unit of a stream that was ended."""
 LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 """What a sink raises when the receiver has left."""
 
@@ -51,6 +53,8 @@ class Output:
         """Since when something is being written, ``None`` while nothing is."""
         self.written = 0.0
         """When that was last so."""
+        self.spent = 0.0
+        """Seconds for which something was being written, in all."""
         self.busy = False
         """Whether the sink has a piece that it has not taken yet; for ever, where that was cancelled: it may be torn.
         """
@@ -105,4 +109,5 @@ class Output:
             self.error = SinkError(error)
             raise self.error from error
         if clock is not None:
-            self.since, self.written = None, clock()
+            began, self.since, self.written = self.since, None, clock()
+            self.spent += self.written - (began or self.written)

@@ -9,6 +9,13 @@ With ``prefix="translate"``, all with the labels ``src`` and ``dst``, which are 
 ``translate_units_total``
 ``translate_received_bytes_total``, ``translate_sent_bytes_total``, ``translate_keepalives_total``  known at the end
 ``translate_losses_total``           of content, also by ``field``: a part's kind and the like
+
+Of requests to the sidecar, those that were refused among them:
+
+``translate_requests_total``         also by ``status``, the one that was sent; 0: none was
+``translate_request_ended_total``    also by ``reason``: the stream's outcome, or why it was refused
+``translate_upstream_answers_total`` also by ``status``: 2xx, 4xx and so on
+``translate_request_duration_seconds``
 """
 
 from __future__ import annotations

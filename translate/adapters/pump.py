@@ -11,21 +11,21 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from time import perf_counter
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from ..engine.translator import Translator
 from ..errors import StreamTimeout
-from .alarms import Alarms
+from .alarms import Alarms, Waits
+from .budget import OverBudget, Share
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
-from .output import Output, SinkError, loop_clock
+from .output import GRACE, Output, SinkError, loop_clock
+from .running import Running
 from .upstream import Response, Source, Upstream, opened, size
 
-GRACE = 1.0
-"""Seconds that a receiver has to take the failure unit of a stream that was ended."""
 HOLD = 0.1
 """Seconds that a sink has to be cancelled."""
 LINGER = 1.0
@@ -37,7 +37,9 @@ class Pump:
     """Runs one stream, once: :meth:`pull` from a source, or :meth:`run` a body that calls :meth:`take` and :meth:`end`.
 
     ``sink`` takes the output. ``refuse`` is called instead, with the failure, where a stream fails before any of its
-    units; without it, and after the first output, the output ends in the target's failure unit.
+    units; without it, and after the first output, the output ends in the target's failure unit. ``share`` is of the
+    memory that all streams may hold. ``running`` is told of it. ``eager``: keep-alives are sent even before the
+    source is open.
     """
 
     def __init__(
@@ -51,6 +53,9 @@ class Pump:
         observers: Sequence[Observer] = (),
         refuse: Callable[[Exception], Awaitable[None]] | None = None,
         encode: bool = True,
+        share: Share | None = None,
+        running: Running | None = None,
+        eager: bool = True,
         **options: Unpack[StreamOptions],
     ) -> None:
         self.stats = Stats(src, dst)
@@ -61,16 +66,15 @@ class Pump:
         )
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
+        self._share = share
+        self._running = running
         self._output = Output(sink, refuse, self.stats)
         self._alarms = Alarms(timeouts, ping)
         self._scope: anyio.CancelScope | None = None
         self._upstream: Upstream | None = None
         self._held: list[Any] = []
-        self._state: Literal["reading", "closing", "done"] = "reading"
-        self._start = self._since = 0.0
+        self._waits = Waits(self._output, self.stats, self._alarms, eager)
         self._ended_by: Exception | None = None
-        self.eager = True
-        """Whether keep-alives are sent even before the source is open."""
         self.left = False
         """Whether the receiver has left."""
         self._group: TaskGroup | None = None
@@ -80,6 +84,7 @@ class Pump:
     def passing(self) -> None:
         """From here on, pass everything on as it is: it is no stream."""
         self._translator = None
+        self._waits.passes = True
 
     def finish(self) -> None:
         """Cancel the body: nothing more of it is wanted."""
@@ -87,7 +92,7 @@ class Pump:
 
     def stop(self, error: Exception) -> None:
         """End the stream now, with ``error`` as its failure unless all was said."""
-        if self._ended_by is None and self._state != "done":
+        if self._ended_by is None and self._waits.state != "done":
             self._ended_by = None if self._said else error
             self._cancel()
 
@@ -108,7 +113,7 @@ class Pump:
         self,
         source: Source,
         gone: Callable[[], Awaitable[None]] | None = None,
-        head: Callable[[Upstream], None] | None = None,
+        head: Callable[[Upstream], Awaitable[None]] | None = None,
     ) -> Stats:
         """Run a stream from its source. ``head`` is shown the source once it is open, and may raise what it fails of;
         ``gone`` returns when the receiver has left.
@@ -128,12 +133,13 @@ class Pump:
 
         return await self.run(body, gone)
 
-    async def _all(self, source: Source, head: Callable[[Upstream], None] | None) -> Exception | None:
+    async def _all(self, source: Source, head: Callable[[Upstream], Awaitable[None]] | None) -> Exception | None:
         """Take all that the source gives; what it raised, if it did."""
         try:
             upstream = self._upstream = self._upstream or await opened(source)
+            self._waits.open = True
             if head is not None:
-                head(upstream)
+                await head(upstream)
             chunks = aiter(upstream)
         except Exception as error:
             return error
@@ -158,7 +164,7 @@ class Pump:
         """Close the source, once. That it does not close well is no failure of what it said."""
         upstream, self._upstream = self._upstream, None
         if upstream is not None:
-            self._state = "closing"
+            self._waits.state = "closing"
             try:
                 await upstream.aclose()
             except Exception as error:
@@ -204,18 +210,22 @@ class Pump:
     def begin(self) -> None:
         """There is a stream: its time begins."""
         self.begun = True
-        self._start = self._since = self._output.written = anyio.current_time()
+        self._waits.begin()
         self._output.clock = loop_clock() if self._alarms else None
         self._told("on_start")
+        if self._running is not None:
+            self._running.add(self)
         if self._alarms and self._group is not None:
-            self._group.start_soon(self._alarms.watch, self._waits, self._ring)
+            self._group.start_soon(self._alarms.watch, self._since, self._ring)
 
     def _close(self, raised: BaseException | None) -> None:
         if self.begun:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
-            self.stats.duration = anyio.current_time() - self._start
+            self.stats.duration = anyio.current_time() - self._waits.start
             self._told.end()
-        self._state = "done"
+            if self._running is not None:
+                self._running.discard(self)
+        self._waits.state = "done"
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None
 
@@ -277,7 +287,15 @@ class Pump:
             await self._output.quiet()
             await self._flush()
         else:
+            units = self.stats.units
             await self._say(self._translator, self._counted(self._translator.feed, chunk))
+            if units != self.stats.units and self._alarms:
+                self._waits.unit_came()
+            if self._share is not None and not self.finished:
+                try:
+                    self._share.read(size(chunk), self.stats.units)
+                except OverBudget as error:
+                    await self.fail(error)
 
     async def end(self) -> None:
         """The input ended."""
@@ -333,15 +351,15 @@ class Pump:
         elif self._held:
             await self._flush()
             if self.stats.first is None and translator.units:
-                self.stats.first = anyio.current_time() - self._start
+                self.stats.first = anyio.current_time() - self._waits.start
         elif self._alarms:
-            self._since = anyio.current_time()
+            self._waits.read = anyio.current_time()
 
     async def _flush(self) -> None:
         out, self._held = self._held, []
         await self._output.put(out[0] if len(out) == 1 else b"".join(out))
         if self._alarms:
-            self._since = self._output.written
+            self._waits.read = self._output.written
 
     # ---- beside it -------------------------------------------------------------------------------------------
 
@@ -361,31 +379,12 @@ class Pump:
             self._output.written = anyio.current_time()
             self._group.start_soon(self._ping)
 
-    def _waits(self, phase: str) -> float | None:
-        """Since when a wait goes on, ``None`` where it does not."""
-        writes = self._output.since
-        if self.finished and phase != "write":
-            # all was said, or is: whoever runs the body may take longer
-            late = None if writes is None else writes + GRACE - self._alarms.seconds[phase]
-            return late if phase == "total" else None
-        match phase:
-            case "total":
-                return self._start
-            case "first":
-                waits = self._translator is not None and not self.stats.units and self._state == "reading"
-                return self._start if waits else None
-            case "ping":
-                silent = self._state == "reading" and writes is None
-                return self._output.written if silent and (self.eager or self._upstream is not None) else None
-            case "idle":
-                waits = self._state == "reading" and not self._output.busy and not self._held
-                before = self._translator is not None and "first" in self._alarms.seconds and not self.stats.bytes_in
-                return self._since if waits and not before else None
-            case _:
-                return writes
+    def _since(self, wait: str) -> float | None:
+        self._waits.finished = self.finished
+        return self._waits.since(wait)
 
     async def _ping(self) -> None:
-        if self._state != "reading" or self._output.since is not None or self._translator is None:
+        if self._waits.state != "reading" or self._output.since is not None or self._translator is None:
             # something was said after all
             return
         try:

@@ -40,6 +40,7 @@ class StreamResponse(asgi.StreamResponse, Response):
             seconds = CLOSING
             raise
         finally:
+            self.status_code = self.status or self.status_code
             if self.background is not None:
                 with anyio.move_on_after(seconds, shield=seconds is not None):
                     await self.background()

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Generic, TypeVar
 
 from ..errors import LimitExceeded
@@ -22,7 +22,7 @@ SAID: Final = "said"
 _OVERHEAD: Final = 64
 """Bytes that an event takes beside its data."""
 
-Key = TypeVar("Key", bound=Hashable)
+Key = TypeVar("Key")
 
 
 def was_said(event: Event, codec: str) -> bool:

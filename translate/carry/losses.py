@@ -111,6 +111,7 @@ REASONS: Final[dict[str, str]] = {
     "reason": "{target} has no word of its own for this reason to finish",
     "usage counts": "{target} has no place for these counts: {what}",
     "usage unknown": "{target} must have these counts, and nobody knows them: {what}",
+    "made up": "{target} must have {what}, and nobody said one: it is made up",
     "member": "{target} has no place for {what}",
 }
 """What is not said → why, with ``target`` the codec and ``what`` a name for it. ``docs/losses.md`` says what to do."""
@@ -129,13 +130,17 @@ _MEMBERS: Final[dict[str, str]] = {
     "failure.details": "further members of an error",
     "failure.code": "this code of an error",
     "open.mime_type": "a media type",
-    "open.id": "an id",
+    "close.cut": "that a part was cut off",
+    "id": "an id",
     "open.name": "a name",
+    "created": "a time stamp",
     "start.model": "all that is said of who answers",
     "handover.model": "all that is said of who broke off",
     "namespace": "who issued the provider's state",
     "raw": "the provider's own word for a reason to finish",
 }
+_MADE_UP: Final[dict[str, str]] = {"id": "an id", "created": "a time stamp", "model": "a name of who answers"}
+"""What a unit may have to say though nobody said it."""
 _RESIDUES: Final[dict[str, str]] = {
     "at": "its time stamp",
     "patch": "how it was written, or further members",
@@ -218,7 +223,11 @@ def _reason(path: str, value: object, target: str) -> str:
         found = (("usage counts", known), ("usage unknown", unknown))
         return "; ".join(_why(why, target, _named(names)) for why, names in found if names)
     named = _MEMBERS.get(path) or _MEMBERS.get(key, f"the member {key!r} of this")
-    return _why(key if key in ("text", "state", "reason") else "member", target, named)
+    if key in ("text", "state", "reason"):
+        return _why(key, target)
+    if key in _MADE_UP and (value is None or value == {}):
+        return _why("made up", target, _MADE_UP[key])
+    return _why("member", target, named)
 
 
 def _named(names: Iterable[str]) -> str:

@@ -27,7 +27,9 @@ class Parser(ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
         """As usual, but an option or a command that does not exist is the first thing that is said."""
         given = sys.argv[1:] if args is None else [*args]
         commands = self.commands()

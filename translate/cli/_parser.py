@@ -18,8 +18,9 @@ from ._inspect import COLOURS
 from ._inspect import inspect as run_inspect
 from ._playground import add_playground
 from ._serve import serve as run_serve
+from ._serve_options import LIMITS, SERVE, SERVE_EXAMPLES, add_serve
 from ._status import STATUSES
-from ._values import MODEL_FIELDS, count, model, seconds, size
+from ._values import MODEL_FIELDS, count, model, size
 
 PROGRAM = "translate-streams"
 
@@ -81,32 +82,6 @@ _FORMATS = """\
 Lists all formats, those of installed codecs included, and what each has native
 words for. What it has none for travels in the carry.
 """
-_SERVE = """\
-Forwards requests to an upstream and translates the streams that it answers with;
-all else passes as it is. Serves /healthz, /readyz and /metrics itself. SIGTERM or
-SIGINT drains: running streams may end, new ones are refused; a second signal ends
-at once. Logs what became of each request on standard error, never what it held.
-"""
-_SERVE_EXAMPLES = """\
-example:
-  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
-
-"""
-_SERVE_WAITS = (
-    ("ping", 15.0, "silence after which a keep-alive is sent"),
-    ("first", 600.0, "from the request to the first unit"),
-    ("idle", 300.0, "until the upstream says more"),
-    ("total", 0.0, "from the request to the end"),
-    ("write", 60.0, "until the client has taken a piece of the answer"),
-    ("connect", 10.0, "until the upstream takes a connection"),
-    ("body", 60.0, "until a request has arrived whole"),
-    ("grace", 30.0, "for running streams to end, after a signal"),
-)
-_SERVE_LIMITS = (
-    ("concurrent", 1000, "requests at once"),
-    ("body", 32 * 1024 * 1024, "bytes of a request's body"),
-    ("head", 32 * 1024, "bytes of a request's header fields"),
-)
 _CONFORMANCE = """\
 Runs the conformance vectors, conversions with their results as data, and prints
 those that differ: in this library, with the input cut in every way, or in a
@@ -176,7 +151,7 @@ def build_parser() -> Parser:
     formats.add_argument("--json", action="store_true", help="as JSON")
 
     serve = commands.add_parser(
-        "serve", help="translate between clients and an upstream", description=_SERVE, epilog=_SERVE_EXAMPLES + STATUSES
+        "serve", help="translate between clients and an upstream", description=SERVE, epilog=SERVE_EXAMPLES + STATUSES
     )
     serve.set_defaults(run=run_serve)
     _add_serve(serve)
@@ -274,36 +249,11 @@ def _add_clock(parser: ArgumentParser) -> None:
 
 
 def _add_serve(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--upstream", metavar="URL", required=True, help="http(s)://host[:port][/path]; all requests go below that path"
-    )
-    parser.add_argument(
-        "--from", dest="src", metavar="FORMAT", required=True, help="the format that the upstream streams"
-    )
-    parser.add_argument("--to", dest="dst", metavar="FORMAT", required=True, help="the format that clients read")
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
-    )
-    parser.add_argument(
-        "--port", type=count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
-    )
-    parser.add_argument(
-        "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
-    )
+    add_serve(parser)
     _add_loss(parser)
     _add_strictness(parser)
     _add_model(parser)
-    waits = parser.add_argument_group("seconds; 0: for ever, or never")
-    for name, default, about in _SERVE_WAITS:
-        waits.add_argument(
-            f"--{name}", type=seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
-        )
-    group = parser.add_argument_group("limits on requests; 8M is 8 * 1024 * 1024")
-    for name, default, about in _SERVE_LIMITS:
-        group.add_argument(
-            f"--max-{name}", type=size, metavar="N", default=default, help=f"{about}; default: {default:,}"
-        )
-    _add_limits(parser)
+    _add_limits(parser, LIMITS)
 
 
 def _add_loss(parser: ArgumentParser) -> None:
@@ -358,7 +308,7 @@ def _add_records(parser: ArgumentParser) -> None:
     group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
     group.add_argument("--order-field", metavar="NAME", help="that for where in it; default: as the lines stand")
     group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
-    group.add_argument("--max-record", type=count, metavar="N", help="bytes of a record; default: 268,435,456")
+    group.add_argument("--max-record", type=size, metavar="N", help="bytes of a record; default: 268,435,456")
     group.add_argument("--limit", type=count, metavar="N", help="streams of each input at most")
 
 
@@ -372,12 +322,13 @@ def _add_strictness(parser: ArgumentParser) -> None:
     )
 
 
-def _add_limits(parser: ArgumentParser) -> None:
+def _add_limits(parser: ArgumentParser, limits: Limits | None = None) -> None:
     group = parser.add_argument_group("limits on memory; 8M is 8 * 1024 * 1024")
     for field in fields(Limits):
         group.add_argument(
             f"--max-{field.name}",
             type=size,
             metavar="N",
-            help=f"{_LIMITS.get(field.name, field.name)}; default: {field.default:,}",
+            default=limits and getattr(limits, field.name),
+            help=f"{_LIMITS.get(field.name, field.name)}; default: {getattr(limits or Limits(), field.name):,}",
         )

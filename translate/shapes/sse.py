@@ -322,7 +322,8 @@ class SseWriter(RidingWriter):
     def __init__(self, shape: Sse) -> None:
         super().__init__()
         self._shape = shape
-        self.framing: Framing = shape.framing
+        self._frame = shape.framing
+        self.framing: Framing | None = shape.framing
 
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         if self._shape.carry == "member":
@@ -331,7 +332,7 @@ class SseWriter(RidingWriter):
         if unit is not None:
             if name == ERROR_MEMBER and self._shape.errors and unit.keys() == {"error"}:
                 unit = unit["error"]
-            out.append(self.framing(jsontext.dumps(unit), name, text))
+            out.append(self._frame(jsontext.dumps(unit), name, text))
         elif text is not None:
             out.append(b": carry " + text + b"\n\n")
 

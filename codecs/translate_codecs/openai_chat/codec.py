@@ -19,7 +19,7 @@ from translate.shapes.sse import Sse
 from . import models
 from .assembled import assembled
 from .encoder import ChatEncoder
-from .words import DONE, MADE_ID, NAME, error_of, error_unit, same_reason, sayable, state_words, usage_words
+from .words import DONE, MADE_ID, NAME, REDACTED, error_of, error_unit, same_reason, sayable, state_words, usage_words
 
 SSE: Final = Sse(DONE, writes_done="success", errors=True, names=False)
 """After a failure the end marker would look like success."""
@@ -74,7 +74,8 @@ class Chat(Codec):
         if type(said) is Append and type(meant) is Append:
             blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip(BLANK)
             same = type(said.data) is type(meant.data) and (blank or jsontext.same(said.data, meant.data))
-            return same and jsontext.same(state_words(said.state), state_words(meant.state))
+            states = (state_words(each.state, redacted=said.data == REDACTED) for each in (said, meant))
+            return same and jsontext.same(*states)
         if type(said) is Start and type(meant) is Start:
             made = said.id is not None and said.id.startswith(MADE_ID)
             return (

@@ -302,13 +302,13 @@ def field_of(state: State | None) -> str | None:
     return field if field in FIELDS else None
 
 
-def state_words(state: State | None) -> JsonObject | None:
-    """What a state says in the words of this format."""
+def state_words(state: State | None, *, redacted: bool = False) -> JsonObject | None:
+    """What a state says in the words of this format; ``redacted``: of a part that only its issuer can read."""
     if state is None:
         return None
     if is_hint(state):
         return None if field_of(state) in (None, FIELDS[0]) else {REASONING_FIELD: field_of(state)}
-    return entry_of(state, 0)
+    return entry_of(state, 0, redacted=redacted)
 
 
 # ---- who answers

@@ -33,6 +33,7 @@ from translate.shapes.sse import Sse
 from . import models
 from .encoder import UniEventEncoder
 from .words import (
+    COUNTS,
     DONE,
     FIELD,
     NAME,
@@ -125,7 +126,10 @@ def as_it_was(stop: JsonObject, event: Finish) -> JsonObject:
         stop["created_at"] = own[STAMP]
     try:
         was = patches.apply(stop, own.get("patch", []))
-        return was if read_stop(was) == read_stop(stop) else stop
+        if read_stop(was) != read_stop(stop):
+            return stop
+        # what the event left out is unknown
+        return {**was, "usage_metadata": {**dict.fromkeys(COUNTS), **was["usage_metadata"]}}
     except (patches.PatchError, TranslateError, KeyError, TypeError):
         # the residue came by a carry
         return stop

@@ -5,25 +5,35 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 
-from ...errors import StreamStopped, StreamTimeout, TranslateError
-from ..asgi import PING, Answer, Fields, Receive, Scope, Send, StreamResponse
+from ...errors import StreamTimeout, TranslateError
+from ..asgi import PING, Answer, Receive, Scope, Send, StreamResponse
+from ..budget import Budget, OverBudget, Share
 from ..encodings import undoes
-from ..media import names
-from ..observe import Observer
+from ..fields import Fields
+from ..media import of_types
+from ..observe import Observer, Request, Told
 from ..options import StreamOptions, Timeouts
+from ..running import Running
 from ..upstream import Response, encoding_of
+from .descriptors import exhausted
+from .hosts import check_host, check_site, hosts_of
+from .logs import cause_of, log_request
 from .playground import is_playground, playground
+from .pool import Pool
+from .rehearsal import rehearse
 from .rules import (
     CLOSE,
     METHODS,
     Refused,
+    asks_for_stream,
     base_of,
     check_framing,
     located,
@@ -35,6 +45,7 @@ from .rules import (
 
 _log = logging.getLogger("translate.sidecar")
 _RETRY = (b"retry-after", b"1")
+_PROBES = ("/healthz", "/readyz")
 _ORDINARY = (TranslateError, httpx2.HTTPError, OSError)
 """What may end an answer in its midst; all else is a fault of the program."""
 
@@ -47,9 +58,15 @@ class Settings:
     ``src, dst``  the format that the upstream streams, and the one that clients read
     ``max_concurrent``  requests at once; more are refused with 503
     ``max_body``, ``max_head``  of a request; larger ones are refused with 413 and 431
+    ``max_memory``  that all requests together hold: their bodies, and units that are not whole (503)
     ``body_timeout``  until a request has arrived whole (408), ``connect_timeout`` until the upstream has answered a
                   connection (504)
+    ``hosts``     names and addresses that requests may be for, beside those of this machine; a page of another site
+                  can then post only what a browser asks about before (403). ``None``: any, by anyone
+    ``keep_client``, ``keep_upstream``  for how long a connection is kept for the next request; to the upstream, only
+                  where its last answer ended clean; 0: not at all
     ``playground``  whether ``/playground`` is the page of :mod:`translate.inspect.playground`
+    ``stream_types``  the media types of streams, whatever the status of success; without, those of ``src``, with 200
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
     """
 
@@ -59,11 +76,16 @@ class Settings:
     max_concurrent: int = 1000
     max_body: int = 32 * 1024 * 1024
     max_head: int = 32 * 1024
+    max_memory: int = 128 * 1024 * 1024
     body_timeout: float | None = 60.0
     connect_timeout: float | None = 10.0
+    hosts: Collection[str] | None = None
+    keep_client: float = 75.0
+    keep_upstream: float = 1.0
     playground: bool = False
+    stream_types: Collection[str] = ()
     ping: float | None = PING
-    timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60))
+    timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60, between=600))
     options: StreamOptions = field(default_factory=StreamOptions)
 
     def __post_init__(self) -> None:
@@ -71,6 +93,7 @@ class Settings:
             httpx2.URL(base_of(self.upstream))
         except httpx2.InvalidURL as error:
             raise ValueError(f"the upstream is no URL: {error}") from None
+        hosts_of(self.hosts or ())
 
 
 class Sidecar:
@@ -87,17 +110,15 @@ class Sidecar:
         exposition: Callable[[], tuple[bytes, str]] | None = None,
     ) -> None:
         self.settings = settings
-        self.draining = False
-        self._hurried = False
+        self._streams = Running()
         self._observer = observer
         self._exposition = exposition
-        self._transport = httpx2.AsyncHTTPTransport(
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0), trust_env=False
-        )
+        self._transport = Pool(settings.max_concurrent, settings.keep_upstream)
         self._base = base_of(settings.upstream)
+        self._hosts = None if settings.hosts is None else hosts_of(settings.hosts)
+        self._budget = Budget(settings.max_memory)
         self._active = 0
         self._arriving: set[anyio.CancelScope] = set()
-        self._running: set[_Forwarded] = set()
         # the arguments are looked at now, not with the first request
         self._response(_nowhere, b"")
 
@@ -112,26 +133,31 @@ class Sidecar:
 
     async def drain(self, grace: float) -> None:
         """Take no more requests, let those that run end within ``grace`` seconds, then end the others in a failure."""
-        self.draining = True
-        with anyio.move_on_after(grace):
-            while self._active and not self._hurried:
-                await anyio.sleep(0.05)
-        for scope in self._arriving:
-            scope.cancel()
-        for response in self._running:
-            if response.pump is not None:
-                response.pump.stop(StreamStopped("the service shuts down"))
-        with anyio.move_on_after(2):
-            while self._active:
-                await anyio.sleep(0.05)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._streams.drain, grace)
+            with anyio.move_on_after(grace):
+                while self._active and not self._streams.hurried:
+                    await anyio.sleep(0.05)
+            for scope in self._arriving:
+                scope.cancel()
+            with anyio.move_on_after(2):
+                while self._active:
+                    await anyio.sleep(0.05)
+
+    @property
+    def draining(self) -> bool:
+        """Whether no more requests are taken."""
+        return self._streams.draining
 
     def hurry(self) -> None:
         """Drain with no grace any more."""
-        self._hurried = True
+        self._streams.hurry()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
             kind = (await receive())["type"]
+            if kind == "lifespan.startup":
+                await rehearse(self._transport, self.settings.src, self.settings.dst)
             if kind == "lifespan.shutdown":
                 await self._transport.aclose()
             await send({"type": f"{kind}.complete"})
@@ -139,9 +165,6 @@ class Sidecar:
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.settings.playground and is_playground(scope):
-            await playground(scope, receive, send)
-            return
         own = self._own(scope)
         if own is not None:
             status, body, kind = own
@@ -150,38 +173,62 @@ class Sidecar:
         began = time.monotonic()
         request_id = request_id_of(scope["headers"], uuid.uuid4().hex)
         status, outcome = 0, "cancelled"
+        cause: BaseException | None = None
+        response: _Forwarded | None = None
+        share, stream = self._budget.share(), self._budget.share()
         self._active += 1
         try:
-            response = await self._forward(scope, receive, request_id)
-            self._running.add(response)
+            target = self._admitted(scope)
+            if self.settings.playground and is_playground(scope):
+                status, outcome = await playground(scope, partial(self._body, receive, share), send), "answered"
+                return
+            response = await self._forward(scope, await self._body(receive, share), target, request_id)
+            response.share = stream
             try:
                 await response.respond(scope, receive, send)
             except _ORDINARY:
                 # to return without the end of the answer makes the server hang up, and its log is spared the traceback
                 pass
             finally:
-                self._running.discard(response)
                 status = response.status
                 if response.pump is not None:
-                    outcome = str(response.pump.stats.outcome)
+                    outcome, cause = str(response.pump.stats.outcome), response.pump.stats.failure
         except _Left:
             outcome = "disconnected"
-        except Refused as refused:
-            answer, outcome = Answer(send, 0, []), "refused"
-            await answer.refuse(refused, self.settings.dst, ((b"x-request-id", request_id), *refused.fields))
+        except (Refused, OverBudget) as refused:
+            answer, outcome, cause = Answer(send, 0, []), "refused", refused
+            await answer.refuse(refused, self.settings.dst, (_id_field(request_id),))
             status = answer.status
         finally:
+            share.free()
+            stream.free()
             self._active -= 1
-            took = time.monotonic() - began
-            method = scope["method"] if scope["method"] in METHODS else "-"
-            _log.info("%s %s: %d, %s, %.3f s", request_id.decode(), method, status, outcome, took)
+            self._tell(
+                Request(
+                    *(self.settings.src, self.settings.dst, request_id.decode()),
+                    method=scope["method"] if scope["method"] in METHODS else "-",
+                    status=status,
+                    outcome=outcome,
+                    cause=cause_of(cause),
+                    seconds=time.monotonic() - began,
+                    upstream=response.upstream if response is not None else None,
+                    stats=response.pump.stats if response is not None and response.pump is not None else None,
+                )
+            )
+            # it holds the frames that hold it
+            cause = None
+
+    def _tell(self, request: Request) -> None:
+        log_request(request)
+        if self._observer is not None:
+            Told(request, [self._observer])("on_request")
 
     def _own(self, scope: Scope) -> tuple[int, bytes, str] | None:
         """Status, body and type of the sidecar's own pages."""
         if scope["method"] not in ("GET", "HEAD"):
             return None
         try:
-            check_framing(scope["headers"], self.settings.max_body)
+            self._check(scope, probe=scope["path"] in _PROBES)
         except Refused:
             return None
         match scope["path"]:
@@ -195,16 +242,26 @@ class Sidecar:
                 return 501, b"no metrics: prometheus-client is not installed\n", "text/plain"
         return None
 
-    async def _forward(self, scope: Scope, receive: Receive, request_id: bytes) -> _Forwarded:
-        """The answer to a request. Raises :class:`Refused`, and :class:`_Left`."""
-        settings = self.settings
-        check_framing(scope["headers"], settings.max_body)
-        target = target_of(scope, max_head=settings.max_head).decode("ascii")
+    def _check(self, scope: Scope, *, probe: bool = False) -> None:
+        """Raise :class:`Refused` for what is unclear, or of another site. A probe may name any host."""
+        check_framing(scope["headers"], self.settings.max_body)
+        if self._hosts is not None and not probe:
+            check_host(scope["headers"], self._hosts)
+            check_site(scope["method"], scope["headers"], self._hosts)
+
+    def _admitted(self, scope: Scope) -> str:
+        """The target of a request that is taken. Raises :class:`Refused` for others."""
+        self._check(scope)
+        target = target_of(scope, max_head=self.settings.max_head).decode("ascii")
         if self.draining:
             raise _drained()
-        if self._active > settings.max_concurrent:
+        if self._active > self.settings.max_concurrent:
             raise Refused(503, "too many requests at once", _RETRY)
-        body = await self._body(receive)
+        return target
+
+    async def _forward(self, scope: Scope, body: bytes, target: str, request_id: bytes) -> _Forwarded:
+        """The answer to a request."""
+        settings = self.settings
         wait = settings.connect_timeout
         request = httpx2.Request(
             scope["method"],
@@ -223,6 +280,12 @@ class Sidecar:
                 response = await self._transport.handle_async_request(request)
             except httpx2.ConnectTimeout:
                 raise StreamTimeout("connect", settings.connect_timeout or 0) from None
+            except httpx2.ConnectError as error:
+                refused = unavailable(error)
+                if refused is None:
+                    raise
+                raise refused from error
+            answer.upstream = response.status_code
             try:
                 if not 200 <= response.status_code < 600:
                     raise Refused(502, "the upstream answers with a status that is not forwarded")
@@ -233,12 +296,12 @@ class Sidecar:
             response.headers = httpx2.Headers(fields)
             return response
 
-        response = self._response(open, request_id)
-        # what was not asked for as a stream may get another answer, of another status, and HEAD always may
-        response.eager = scope["method"] != "HEAD" and names(scope["headers"], settings.dst)
-        return response
+        answer = self._response(open, request_id)
+        answer.eager = asks_for_stream(scope, body, settings.dst)
+        return answer
 
-    async def _body(self, receive: Receive) -> bytes:
+    async def _body(self, receive: Receive, share: Share) -> bytes:
+        """The body of a request. Raises :class:`Refused`, :class:`OverBudget` and :class:`_Left`."""
         pieces: list[bytes] = []
         size, more = 0, True
         with anyio.move_on_after(self.settings.body_timeout) as scope:
@@ -252,6 +315,7 @@ class Sidecar:
                     size += len(pieces[-1])
                     if size > self.settings.max_body:
                         raise Refused(413, "the body is too large")
+                    share.hold(size)
                     more = message.get("more_body", False)
             finally:
                 self._arriving.discard(scope)
@@ -265,10 +329,12 @@ class Sidecar:
             open,
             settings.src,
             settings.dst,
-            headers={"x-request-id": request_id.decode()},
+            headers=[(name.decode(), value.decode()) for name, value in (_id_field(request_id),)],
             ping=settings.ping,
             timeouts=settings.timeouts,
             observer=self._observer,
+            running=self._streams,
+            streams=of_types(settings.stream_types) if settings.stream_types else None,
             **settings.options,
         )
 
@@ -277,12 +343,28 @@ class _Left(Exception):
     """The client left before its request was whole."""
 
 
+def unavailable(error: Exception) -> Refused | None:
+    """What a connection that could not be had is refused with, where that is this process's fault."""
+    if not exhausted(error):
+        return None
+    _log.warning("no descriptors are left for connections to the upstream")
+    return Refused(503, "no descriptors are left", _RETRY)
+
+
 def _drained() -> Refused:
     return Refused(503, "the service shuts down", _RETRY, CLOSE)
 
 
+def _id_field(request_id: bytes) -> tuple[bytes, bytes]:
+    """The field that says the id of a request. ``x-request-id`` is for the upstream to say."""
+    return b"x-translate-request-id", request_id
+
+
 class _Forwarded(StreamResponse):
     """An answer of the upstream, with its head."""
+
+    upstream: int | None = None
+    """The status of it."""
 
     def fields(self, response: Response, stream: Fields | None) -> Fields:
         encoding = encoding_of(response)

@@ -11,22 +11,28 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
-from ...errors import TranslateError
-from ..asgi import Fields, Scope
+import orjson
 
-_HOP_BY_HOP = frozenset(
-    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding "
-    b"upgrade http2-settings expect".split()
-)
+from ...errors import TranslateError
+from ..asgi import Scope
+from ..fields import REPLACED, Fields, end_to_end
+from ..media import names
+
 _NOT_SENT = frozenset((b"host", b"content-length", b"accept-encoding"))
-_NOT_RETURNED = frozenset((b"date", b"server", b"x-request-id", b"alt-svc", b"refresh"))
+_NOT_RETURNED = frozenset((b"date", b"server", b"x-translate-request-id", b"alt-svc", b"refresh"))
 """The first three are our own; the others send clients elsewhere."""
-_REPLACED = frozenset((b"content-type", b"content-length", b"content-encoding", b"cache-control", b"x-accel-buffering"))
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _REQUEST_ID = re.compile(rb"[0-9A-Za-z._:/+=@-]{1,128}")
 _FRAMING = frozenset((b"content-length", b"transfer-encoding", b"host"))
 _PORTS = {"http": 80, "https": 443}
 _HASH = ord("#")
+_STREAM_PATHS = ("/v1/stream", ":streamGenerateContent")
+"""How paths end that are asked for streams alone: of MMSP, and of Gemini."""
+_STREAM_TRUE = re.compile(rb'"stream"\s*:\s*true')
+_LAYERS = 8
+_PERCENT_U = re.compile(rb"%u00([0-9a-fA-F]{2})")
+_OVERLONG = re.compile(rb"(?:[\xc0\xc1]|\xe0[\x80\x81]|\xf0\x80[\x80\x81])[\x80-\xbf]")
+"""ASCII in more bytes than it takes: readers that do not mind take it for the character."""
 _LINE = 8 * 1024
 """Bytes of a target at most."""
 CLOSE = (b"connection", b"close")
@@ -72,12 +78,25 @@ def target_of(scope: Scope, *, max_head: int) -> bytes:
 
 
 def _climbs(path: bytes) -> bool:
-    """Whether a path has a segment that some server would take for the one above, however it is spelled."""
-    for _ in range(3):
-        if any(segment.partition(b";")[0] in (b".", b"..") for segment in re.split(rb"[/\\]", path)):
+    """Whether a path has a segment that some server would take for the one above, or is encoded so often that it hides
+    what it has.
+
+    Looked through are percent-encoding, of up to 8 layers, ``%u002e``, overlong UTF-8, backslashes, parameters after
+    ``;``, and what some servers cut a segment at: a NUL, and white space at its end.
+    """
+    for _ in range(_LAYERS):
+        if any(re.split(rb"[;\0]", segment)[0].rstrip() in (b".", b"..") for segment in re.split(rb"[/\\]", path)):
             return True
-        path = unquote_to_bytes(path)
-    return False
+        shorter = _OVERLONG.sub(_shortest, _PERCENT_U.sub(rb"%\1", unquote_to_bytes(path)))
+        if shorter == path:
+            return False
+        path = shorter
+    return True
+
+
+def _shortest(found: re.Match[bytes]) -> bytes:
+    *_, lead, last = found[0]
+    return bytes([(lead & 1) << 6 | last & 0x3F])
 
 
 def check_framing(fields: Fields, max_body: int) -> None:
@@ -99,13 +118,32 @@ def check_framing(fields: Fields, max_body: int) -> None:
 
 
 def sent_fields(fields: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Fields:
-    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait.
+    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait."""
+    kept = end_to_end(fields, _NOT_SENT | {b"x-request-id"})
+    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id)]
 
-    A connection is for one request: on one that is used again, what a faulty upstream said too much (a body after
-    HEAD is enough) would be the answer to someone else.
+
+def asks_for_stream(scope: Scope, body: bytes, format: str) -> bool:
+    """Whether a request asks for a stream: by the media type of ``format`` in ``Accept``, by ``"stream": true`` in its
+    body of JSON, or by a path that means nothing else. HEAD never does.
+
+    Clients of models name no media type. What was not asked for as a stream may get another answer, of another status.
     """
-    kept = _end_to_end(fields, _NOT_SENT | {b"x-request-id"})
-    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id), CLOSE]
+    if scope["method"] == "HEAD":
+        return False
+    return (
+        names(scope["headers"], format)
+        or scope["path"].endswith(_STREAM_PATHS)
+        or (_STREAM_TRUE.search(body) is not None and _says_stream(body))
+    )
+
+
+def _says_stream(body: bytes) -> bool:
+    try:
+        found = orjson.loads(body)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("stream") is True
 
 
 def request_id_of(fields: Iterable[tuple[bytes, bytes]], make: str) -> bytes:
@@ -116,7 +154,7 @@ def request_id_of(fields: Iterable[tuple[bytes, bytes]], make: str) -> bytes:
 
 def returned_fields(raw: Iterable[tuple[bytes, bytes]], *, translated: bool) -> Fields:
     """The fields of an answer that the client is sent; without those of the content where it is ``translated``."""
-    return _end_to_end(raw, _NOT_RETURNED | (_REPLACED if translated else frozenset()))
+    return end_to_end(raw, _NOT_RETURNED | (REPLACED if translated else frozenset()))
 
 
 def located(raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str) -> Fields:
@@ -154,18 +192,3 @@ def _below(given: bytes, url: str, base: str) -> bytes:
 
 def _origin(url: SplitResult) -> tuple[str, str | None, int | None]:
     return url.scheme, url.hostname, url.port or _PORTS.get(url.scheme)
-
-
-def _end_to_end(fields: Iterable[tuple[bytes, bytes]], but: frozenset[bytes] | set[bytes]) -> Fields:
-    """Fields that are not of one connection, and not among ``but``, in either spelling: to servers that make variables
-    of fields, an underscore is a hyphen.
-    """
-    lowered = [(name.lower(), value) for name, value in fields]
-    connection = [value for name, value in lowered if name == b"connection"]
-    named = {_hyphened(token.strip()) for value in connection for token in value.split(b",")}
-    dropped = _HOP_BY_HOP | named | but
-    return [(name, value) for name, value in lowered if _hyphened(name) not in dropped]
-
-
-def _hyphened(name: bytes) -> bytes:
-    return name.lower().replace(b"_", b"-")

@@ -1,0 +1,95 @@
+"""The arguments of the command that runs the sidecar."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from translate import Limits
+
+from ._values import count, seconds, size
+
+SERVE = """\
+Forwards requests to an upstream and translates the streams that it answers with;
+all else passes as it is. Serves /healthz, /readyz and /metrics itself. SIGTERM or
+SIGINT drains: running streams may end, new ones are refused; a second signal ends
+at once. Logs what became of each request on standard error, never what it held.
+"""
+SERVE_EXAMPLES = """\
+example:
+  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
+
+"""
+LIMITS = Limits(unit=16 * 1024 * 1024, part=16 * 1024 * 1024, carry=16 * 1024 * 1024)
+"""Those of each stream: there are many."""
+_WAITS = (
+    ("ping", 15.0, "silence after which a keep-alive is sent"),
+    ("first", 600.0, "from the request to the first unit"),
+    ("between", 600.0, "from one unit to the next, whatever else the upstream says"),
+    ("idle", 300.0, "until the upstream says more, if only a comment"),
+    ("total", 0.0, "from the request to the end"),
+    ("write", 60.0, "until the client has taken a piece of the answer"),
+    ("connect", 10.0, "until the upstream takes a connection"),
+    ("body", 60.0, "until a request has arrived whole"),
+    ("keep-client", 75.0, "for which a client's connection is kept for its next request"),
+    ("keep-upstream", 1.0, "for which a connection to the upstream is kept, where the last answer ended clean"),
+    ("grace", 30.0, "for running streams to end, after a signal"),
+)
+_LIMITS = (
+    ("concurrent", 1000, "requests at once"),
+    ("body", 32 * 1024 * 1024, "bytes of a request's body"),
+    ("head", 32 * 1024, "bytes of a request's header fields"),
+    ("memory", 128 * 1024 * 1024, "bytes that all requests hold: bodies, and units that are not whole"),
+)
+
+
+def add_serve(parser: ArgumentParser) -> None:
+    """Add what only this command takes."""
+    parser.add_argument(
+        "--upstream", metavar="URL", required=True, help="http(s)://host[:port][/path]; all requests go below that path"
+    )
+    parser.add_argument(
+        "--from", dest="src", metavar="FORMAT", required=True, help="the format that the upstream streams"
+    )
+    parser.add_argument("--to", dest="dst", metavar="FORMAT", required=True, help="the format that clients read")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
+    )
+    parser.add_argument(
+        "--port", type=count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        help="a name or address that requests may be for, beside this machine's; may be given again. Default: on a "
+        "loopback address this machine's alone, else any",
+    )
+    parser.add_argument(
+        "--stream-type",
+        metavar="TYPE",
+        action="append",
+        help="a media type of streams, with any status of success; may be given again. Default: those of the format, "
+        "with status 200",
+    )
+    parser.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="lines of the log: text, the default, or JSON"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="info",
+        help="what is logged; requests are at info, the default, streams that are well at debug",
+    )
+    parser.add_argument(
+        "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
+    )
+    waits = parser.add_argument_group("seconds; 0: for ever, or never")
+    for name, default, about in _WAITS:
+        waits.add_argument(
+            f"--{name}", type=seconds, metavar="S", default=default, help=f"{about}; default: {default:g}"
+        )
+    group = parser.add_argument_group("limits on requests; 8M is 8 * 1024 * 1024")
+    for name, default, about in _LIMITS:
+        group.add_argument(
+            f"--max-{name}", type=size, metavar="N", default=default, help=f"{about}; default: {default:,}"
+        )
