@@ -76,12 +76,12 @@ class Mended(NamedTuple):
     """The one obvious reading of a unit that strict mode refuses.
 
     ``field`` and ``reason``: what was wrong, for the report; no reason where that was told before. ``unit`` and
-    ``name``: to be read in its place. ``ahead``: events that were missing before it.
+    ``name``: to be read in its place; without a unit it is left out. ``ahead``: events that were missing before it.
     """
 
     field: str
     reason: str
-    unit: JsonObject
+    unit: JsonObject | None
     name: str | None
     ahead: Sequence[Event] = ()
 
@@ -297,6 +297,10 @@ class Codec(ABC):
 
     def time(self, unit: JsonObject) -> int | float | None:
         """When the unit says that it was made, in milliseconds of Unix time. For display: takes any object."""
+        return None
+
+    def event_name(self, unit: JsonObject) -> str | None:
+        """The event name on SSE of a unit that is written as a whole for several events (:meth:`Encoder.whole`)."""
         return None
 
     def sayable(self, event: Event) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -77,8 +78,8 @@ def sse(units: Iterable[Any], *, done: bool = True) -> bytes:
 
 def native(data: bytes) -> list[Any]:
     """The units of SSE bytes."""
-    lines = [line.partition(b": ") for line in data.split(b"\n")]
-    return [json.loads(value) for name, _, value in lines if name in (b"data", b"error") and value != b"[DONE]"]
+    found = re.findall(rb"^(?:data|error): ?(.*?)\s*$", data.replace(b"\r\n", b"\n"), re.MULTILINE)
+    return [json.loads(value) for value in found if value != b"[DONE]"]
 
 
 def words(event: Event) -> str | None:

@@ -129,6 +129,14 @@ def test_recordings_are_never_taken_for_something_else(folder: str) -> None:
         assert format_of(path.read_bytes()) in (formats[path.suffix], None), path
 
 
+def test_recordings_of_chat_are_recognised() -> None:
+    if not packing.CORPUS.is_dir():
+        pytest.skip(f"the corpus of recordings is not at {packing.CORPUS}")
+    found = [format_of(path.read_bytes()[:20_000]) for path in sorted((packing.CORPUS / "openai-chat").iterdir())]
+    assert set(found) == {"openai-chat-sse", None}
+    assert found.count(None) < len(found) / 20
+
+
 def test_recordings_of_others_are_taken_for_nothing_else() -> None:
     if not packing.CORPUS.is_dir():
         pytest.skip(f"the corpus of recordings is not at {packing.CORPUS}")

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from .. import jsontext
 from ..errors import TranslateError
-from .events import Open
+from .events import Open, ReasonWord
 
 BLANK: Final = " \t\n\r"
 """What JSON takes for white space: arguments of nothing else are blank, and mean ``{}`` in a call that was not cut."""
@@ -32,6 +32,14 @@ def is_whole(raw: str) -> bool:
         return bool(raw.strip(BLANK)) and isinstance(jsontext.loads_str(raw), dict)
     except TranslateError:
         return False
+
+
+def word_to_act_on(word: ReasonWord, *, calls: bool) -> ReasonWord:
+    """The word for a format whose clients run calls on its own word for them; ``calls``: the message holds some.
+
+    To say another word than the source's is a guess, to be reported.
+    """
+    return "tool_call" if calls and word == "stop" else word
 
 
 class Arguments:

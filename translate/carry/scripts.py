@@ -103,7 +103,7 @@ class Cursor:
         others = [event for event in self._left if type(event) is not Close]
         if len(closes) > broken or not all(made_up and type(event) in WHOLE for event in others):
             raise CarryError("the carry leaves out what the unit says")
-        if broken and not closes:
+        if broken and not closes and "close" not in rules.leaves_out(self._codec):
             raise CarryError("the carry breaks off a part that goes on")
 
     @property
@@ -235,6 +235,6 @@ class Script:
             # half a call is none: a handover would erase the one whose end the unit says
             if part.kind == "tool_call":
                 raise CarryError("the carry breaks off a call")
-            self._broken = "close" not in rules.leaves_out(self._codec)
+            self._broken = True
         self._place.follow(event, added=True)
         return event

@@ -59,7 +59,10 @@ class Residues:
 
     def _comes_apart(self, said: Sequence[Event]) -> bool:
         """Whether the events of one unit, one by one, would be written as several."""
-        return any(self._encoder.write(said[:i]) is not None for i in range(1, len(said)))
+        if any(self._encoder.write(said[:i]) is not None for i in range(1, len(said))):
+            return True
+        pieces = self._encoder.write(said)
+        return pieces is None or sum(piece.unit is not None for piece in pieces) != 1
 
     def _wait(self, unit: JsonObject) -> None:
         """A unit that says nothing by itself: it comes home with the next that does."""

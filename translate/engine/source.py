@@ -315,19 +315,25 @@ class Source:
                 return [*ahead, *said] if ahead else said
         if not isinstance(frame.data, bytes) and not self._codec.complete:
             unit = jsontext.copied(unit)
-        unit, mended, said = self._read(unit, frame.name, ahead)
-        if not self._codec.complete:
-            self._residues.put(unit, said)
+        read, mended, said = self._read(unit, frame.name, ahead)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
+        if read is None:
+            return [*ahead, *mended]
+        unit = read
+        if not self._codec.complete:
+            self._residues.put(unit, said)
         meant = self._carried.apply(said, carry, [*ahead, *mended])
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 
     def _read(
         self, unit: JsonObject, name: str | None, ahead: Sequence[Event]
-    ) -> tuple[JsonObject, list[Event], list[Event]]:
-        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it."""
+    ) -> tuple[JsonObject | None, list[Event], list[Event]]:
+        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it.
+
+        No unit: it was left out.
+        """
         mended: list[Event] = []
         for _ in range(MENDS):
             try:
@@ -344,6 +350,8 @@ class Source:
                 for event in found.ahead:
                     self._wire.go_on(self._wire.whole([event]), [event])
                     mended.append(event)
+                if found.unit is None:
+                    return None, mended, []
                 unit, name = found.unit, found.name
         return unit, mended, self._wire.read(unit, name)
 

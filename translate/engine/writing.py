@@ -183,8 +183,8 @@ class Writing:
         if self._due:
             if len(held) < self._due and type(event) not in (Finish, Failure):
                 return
-            unit = encoder.whole(held)
-            pieces: Sequence[Written] = [Written({} if unit is None else unit, held)]
+            unit = encoder.whole(held) or {}
+            pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit))]
         else:
             try:
                 written = encoder.write(held)
