@@ -168,7 +168,7 @@ def test_quiet_and_verbose(capsys: pytest.CaptureFixture[str]) -> None:
     for name, data in {"a": GOOD, "b": GOOD + CUT, "c": b"?"}.items():
         Path("in", name).write_bytes(data)
     assert main([*TO, "in", "-o", "quiet", "-q"]) == 3
-    assert capsys.readouterr().err.startswith("failed    in/c: in/c is no log of a known format")
+    assert capsys.readouterr().err.startswith("failed    in/c: it is text, neither JSON nor SSE")
     assert main([*TO, "in", "-o", "told", "-v"]) == 3
     said = capsys.readouterr().err.splitlines()
     assert said[:2] == ["in/a -> told/a: 1 converted, 0 rejected", "in/b -> told/b: 1 converted, 1 rejected"]
