@@ -77,7 +77,7 @@ class AnthropicDecoder(Decoder):
         self._kind = ""
         """Empty where the algebra has none for the block."""
         self._begun = False
-        self._head = Open("text")
+        self._head: Open = Open("text")
         self._grown = Growth()
         self._pending = False
         """The open part is a call whose block is over, and whose ``Close`` comes with what says if it was cut."""
