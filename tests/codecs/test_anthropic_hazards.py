@@ -158,7 +158,7 @@ ROWS: dict[str, Row] = {
     ),
     "text that is open when the tokens ran out": Row(
         [S, block(0, "text"), text(0, "Hi"), end("max_tokens"), STOP],
-        [*HEAD, *HI, "usage 15 9", "finish length 15 9"],
+        [*HEAD, "open text", "+Hi", "cut", "usage 15 9", "finish length 15 9"],
     ),
     "an index that is not the count": Row(
         [S, block(3, "text"), text(3, "Hi"), stop(3), end("end_turn"), STOP], [*HEAD, *HI, *OVER]

@@ -44,6 +44,15 @@ def thinking(*fragments: Append) -> list[Event]:
 
 PARTS: dict[str, tuple[list[Event], Units]] = {
     "a refusal": ([Open("refusal"), Append("no"), Close()], [block(0, "text"), text(0, "no"), stop(0)]),
+    "text that was cut off": ([Open("text"), Append("a"), Close(cut=True)], [block(0, "text"), text(0, "a"), stop(0)]),
+    "a whole call that was cut off": (
+        [Open("tool_call", "a", "f"), Append("{}"), Close(cut=True)],
+        [block(0, "tool_use", id="a"), delta(0, "input_json_delta", partial_json="{}"), stop(0)],
+    ),
+    "half a call that was cut off": (
+        [Open("tool_call", "a", "f"), Append("{"), Close(cut=True)],
+        [block(0, "tool_use", id="a"), delta(0, "input_json_delta", partial_json="{"), stop(0)],
+    ),
     "a part without a fragment": ([Open("text"), Close()], [block(0, "text"), stop(0)]),
     "thinking without a fragment": (thinking(), [block(0, "thinking"), stop(0)]),
     "redacted": (thinking(Append(RED, UNKNOWN)), [block(0, "redacted_thinking", data="S"), stop(0)]),

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from translate import jsontext
 from translate.algebra.calls import same_call
-from translate.algebra.events import Append, Event, Failure, Finish, JsonObject, Open, Start, Usage
+from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start, Usage
 from translate.codec import Codec, Options
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
@@ -94,7 +94,8 @@ class Anthropic(Codec):
             return same_counts(said.usage, meant.usage)
         if type(said) is Failure and type(meant) is Failure:
             return same_failure(said, meant)
-        return said == meant
+        # that the part was cut off is said by the reason alone
+        return type(said) is type(meant) is Close or said == meant
 
 
 def _signature(event: Append) -> str | None:

@@ -227,15 +227,12 @@ class AnthropicDecoder(Decoder):
             if kind_of_block(member(block, "type", str, "a block")) is not None:
                 said = read_block(block)
                 half = block["type"] == "tool_use" and len(said) == 1
-                events += [*said, self._close(reason, half=half and i == len(content) - 1)]
+                events += [*said, _close(reason) if half and i == len(content) - 1 else Close()]
         return events
-
-    def _close(self, reason: str | None, *, half: bool) -> Close:
-        return Close(half and read_reason(reason).word == "length")
 
     def _resolved(self, reason: str | None = None) -> list[Event]:
         """The end of a call that may have been cut, once more is known."""
-        return [self._close(reason, half=True)] if self._pending else []
+        return [_close(reason)] if self._pending else []
 
     def _on_block(self, unit: JsonObject) -> list[Event]:
         member(unit, "index", int, "a content_block_start")
@@ -282,7 +279,7 @@ class AnthropicDecoder(Decoder):
         half = self._pending or (self._open and self._is_half())
         said: list[Event] = [Usage(counts)]
         if (self._pending or self._open) and not (half and reason is None):
-            said.insert(0, self._close(reason, half=self._kind == "tool_call"))
+            said.insert(0, _close(reason))
         return said
 
     def _on_message_stop(self, unit: JsonObject) -> list[Event]:
@@ -332,3 +329,8 @@ class AnthropicDecoder(Decoder):
             ahead = Usage(self._counts or TokenCounts(), dict(SYNTHETIC))
             return Mended(kind, "there was no message_delta before it", unit, name, [ahead])
         return None
+
+
+def _close(reason: str | None) -> Close:
+    """The end of a part that was open, or of a call that may have been cut, once ``reason`` is known."""
+    return Close(read_reason(reason).word == "length")
