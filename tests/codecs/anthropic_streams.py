@@ -16,7 +16,7 @@ Units = list[dict[str, Any]]
 
 def start(usage: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
     """A message_start; the counts are zero where none are given."""
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
