@@ -250,7 +250,10 @@ ROWS: dict[str, Row] = {
         RAW,
     ),
     "thinking without text": Row(
-        [S, block(0, "thinking"), {**thinks(0, ""), "estimated_tokens": 5}, stop(0), end("end_turn"), STOP],
+        [
+            *(S, block(0, "thinking"), delta(0, "thinking_delta", thinking="", estimated_tokens=5), stop(0)),
+            *(end("end_turn"), STOP),
+        ],
         [*HEAD, "open thinking", "+", "close", *OVER],
     ),
     "no content at all": Row([S, end("end_turn"), STOP], [*HEAD, *OVER]),
