@@ -213,7 +213,7 @@ def test_errors_encode_says_it_in_the_output(call: Main) -> None:
         (["convert", "--from", "unievent", "--to", "gateway"], ["--to gateway", "gateway-jsonl or gateway-sse"]),
         (["convert", "--from", "unievent", "--to", "events"], ["--to events", "events-jsonl"]),
         (["convert", "--from", "events", "--to", "events-jsonl"], ["--from events", "events-jsonl"]),
-        (["assemble", "--from", "unievent", "--to", "events"], ["--to events", "gateway, unievent"]),
+        (["assemble", "--from", "unievent", "--to", "events"], ["--to events", "anthropic, gateway, openai-chat"]),
     ],
 )
 def test_wrong_usage_is_status_2(call: Main, args: list[str], words: list[str]) -> None:
@@ -432,8 +432,10 @@ def test_formats() -> None:
     assert says["gateway"]["says"] == sorted(translate.codec("gateway").says)
     # the distribution under tests/plugin may be installed
     assert {name: row["assembles"] for name, row in says.items() if name != "toy"} == {
+        "anthropic": True,
         "events": False,
         "gateway": True,
+        "openai-chat": True,
         "unievent": True,
     }
 

@@ -118,7 +118,7 @@ CHANGES: dict[type[Event], list[Change]] = {
         lambda e: replace(e, state=State(e.state.namespace, {**e.state.values, "changed": 1.5})) if e.state else None,
     ],
     Annotate: [lambda e: replace(e, data=[e.data]), lambda e: replace(e, namespace="changed")],
-    Close: [lambda e: Handover()],
+    Close: [lambda e: Handover(), lambda e: replace(e, cut=not e.cut)],
     Handover: [lambda e: replace(e, model=replace(e.model, provider="changed"))],
     Foreign: [lambda e: replace(e, unit={**e.unit, "changed": None}), lambda e: replace(e, codec="changed")],
     Finish: [
@@ -220,6 +220,25 @@ def test_a_difference_is_said_plainly(a: list[Event], b: list[Event], said: str)
 )  # fmt: skip
 def test_what_changes_no_meaning_is_incidental(a: list[Event], b: list[Event]) -> None:
     assert levels(compare([*a, Finish()], [*b, Finish()])) == {"incidental"}
+
+
+def test_annotations_of_the_message_are_its_content() -> None:
+    noted: list[Event] = [Annotate("x", {"a": 1}), *part("a"), Finish()]
+    assert compare(noted, noted) == []
+    others: list[list[Event]] = [[Annotate("x", {"a": 2}), *part("a"), Finish()], [*part("a"), Finish()]]
+    for other in others:
+        (found,) = (each for each in compare(noted, other) if each.level == "message")
+        assert (found.where, found.what.partition("[")[0]) == ("message", "annotations")
+
+
+def test_blank_arguments_are_an_object_only_where_the_call_was_not_cut_off() -> None:
+    def call(arguments: str, cut: bool) -> list[Event]:
+        return [Open("tool_call", "c", "f"), Append(arguments), Close(cut), Finish()]
+
+    whole, cut, said, said_cut = (call(arguments, cut) for arguments in ("", "{}") for cut in (False, True))
+    assert levels(compare(whole, said)) == {"incidental"}
+    assert [d.what for d in compare(cut, said_cut) if d.level == "message"] == ["arguments"]
+    assert [d.what for d in compare(whole, cut) if d.level == "message"] == ["end"]
 
 
 def test_numbers_and_text_are_compared_as_json_values() -> None:

@@ -53,8 +53,8 @@ class Waits:
     | ``total`` | the stream runs, or takes longer than ``GRACE`` to say its end | its start |
     | ``first`` | its source is read, no unit has come, and it is a stream | its start |
     | ``between`` | its source is read, and it is a stream | the last unit, or its start, but for what ``write`` took |
-    | ``idle`` | its source is read, and the receiver has all | the last piece of input, or its start |
-    | ``ping`` | its source is read, open unless the wait is ``eager``, and the receiver has all | the last output |
+    | ``idle`` | its source is read, and the receiver has all of it | the last piece of input, or its start |
+    | ``ping`` | its source is read, open unless this is ``eager``, and nothing is written | the last output |
 
     Where ``first`` is bounded, ``between`` waits for the first unit, and ``idle`` for the first byte.
     """
@@ -71,6 +71,8 @@ class Waits:
     """Whether it is no stream."""
     finished: bool = False
     """Whether all was said, or is: whoever runs the stream may take longer."""
+    held: bool = False
+    """Whether output waits until a keep-alive was taken."""
     start: float = 0.0
     read: float = 0.0
     unit: float = 0.0
@@ -94,7 +96,7 @@ class Waits:
             late = None if writes is None else writes + GRACE - self.alarms.seconds[wait]
             return late if wait == "total" else None
         reads = self.state == "reading"
-        quiet = reads and writes is None and not self.output.busy
+        waits = reads and not self.output.busy and not self.held
         first = "first" in self.alarms.seconds and not self.passes
         match wait:
             case "total":
@@ -105,6 +107,6 @@ class Waits:
                 taken = self.output.spent - self.spent + (0 if writes is None else anyio.current_time() - writes)
                 return self.unit + taken if reads and not self.passes and (self.stats.units or not first) else None
             case "idle":
-                return self.read if quiet and (self.stats.bytes_in or not first) else None
+                return self.read if waits and (self.stats.bytes_in or not first) else None
             case _:
-                return self.output.written if quiet and (self.eager or self.open) else None
+                return self.output.written if reads and writes is None and (self.eager or self.open) else None

@@ -380,7 +380,7 @@ class Pump:
             self._group.start_soon(self._ping)
 
     def _since(self, wait: str) -> float | None:
-        self._waits.finished = self.finished
+        self._waits.finished, self._waits.held = self.finished, bool(self._held)
         return self._waits.since(wait)
 
     async def _ping(self) -> None:

@@ -1,7 +1,7 @@
 """Two streams compared by meaning, whatever their formats.
 
 1. ``"message"``: what the assembled message has. The parts in order, by their kind, data, call, state and annotations,
-   and whether they came to their end; the counts; the reason or the failure.
+   and whether they came to their end; annotations of the message itself; the counts; the reason or the failure.
 2. ``"events"``: what else was said. Who answered, handovers, ids, units without a meaning here.
 3. ``"incidental"``: what changes no meaning. Where text was cut into fragments and notes stood in it, how arguments
    were spelled, time stamps and other residues, counts on the way, keep-alives, a ``Start`` that was made up, and
@@ -92,12 +92,15 @@ _Item: TypeAlias = _Part | Start | Handover
 
 
 class _Stream:
-    """A stream as a whole. ``usage``: the counts that stand at its end; ``places``: of notes among the rest."""
+    """A stream as a whole. ``usage``: the counts that stand at its end; ``notes``: annotations of the message itself;
+    ``places``: of notes among the rest.
+    """
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.items: list[_Item] = []
         self.usage = TokenCounts()
         self.end: Finish | Failure | None = None
+        self.notes: list[Annotate] = []
         self.foreign: list[Foreign] = []
         self.counted: list[JsonObject] = []
         self.places: list[JsonObject] = []
@@ -130,11 +133,10 @@ class _Stream:
                 self._part.size += self._part.cuts[-1]
                 self._part.states += [event.state] if event.state else []
             case Annotate():
-                assert self._part is not None
-                self._part.notes.append(event)
+                (self.notes if self._part is None else self._part.notes).append(event)
                 self._place(event)
             case Close():
-                self._end_part("complete")
+                self._end_part("cut off" if event.cut else "complete")
             case Start():
                 self.items.append(event)
             case Handover():
@@ -174,6 +176,7 @@ class _Stream:
 def _streams(a: _Stream, b: _Stream) -> Iterator[Difference]:
     for mine, theirs in _aligned(a.items, b.items, (_whole, _header, _kind, type)):
         yield from _items(mine, theirs)
+    yield from _notes("message", a.notes, b.notes)
     yield from _ends(a, b)
     for unit, other in _aligned(a.foreign, b.foreign, (_spelled, _codec)):
         pair = [None if event is None else event.unit for event in (unit, other)]
@@ -224,8 +227,7 @@ def _parts(a: _Part, b: _Part) -> Iterator[Difference]:
     yield from _members("message" if tool else "events", where, a.head, b.head, "id")
     yield from _data(where, a, b)
     yield from _states(where, a.states, b.states)
-    notes = [[{"namespace": note.namespace, "data": note.data} for note in part.notes] for part in (a, b)]
-    yield from differing("message", where, "annotations", *notes)
+    yield from _notes(where, a.notes, b.notes)
     yield from differing("message", where, "end", a.end, b.end)
     if len(a.cuts) != len(b.cuts):
         yield Difference("incidental", where, "fragments", str(len(a.cuts)), str(len(b.cuts)))
@@ -234,12 +236,17 @@ def _parts(a: _Part, b: _Part) -> Iterator[Difference]:
     yield from differing("incidental", where, "residues", a.residues, b.residues)
 
 
+def _notes(where: str, a: list[Annotate], b: list[Annotate]) -> Iterator[Difference]:
+    said = [[{"namespace": note.namespace, "data": note.data} for note in notes] for notes in (a, b)]
+    yield from differing("message", where, "annotations", *said)
+
+
 def _data(where: str, a: _Part, b: _Part) -> Iterator[Difference]:
     if type(a.data) is not type(b.data):
         yield Difference("message", where, "data", shown(a.data), shown(b.data))
         return
     if a.head.kind == b.head.kind == "tool_call":
-        mine, theirs = _parsed(a.data), _parsed(b.data)
+        mine, theirs = _parsed(a), _parsed(b)
         if mine is MISSING or theirs is MISSING:
             yield from differing("message", where, "arguments", a.data, b.data)
         elif jsontext.same(mine, theirs):
@@ -250,10 +257,11 @@ def _data(where: str, a: _Part, b: _Part) -> Iterator[Difference]:
         yield from differing("message", where, _WORDS[type(a.data)], a.data, b.data)
 
 
-def _parsed(arguments: Data) -> Any:
-    """Arguments as a value, blank ones as ``{}``; missing where they are none."""
+def _parsed(call: _Part) -> Any:
+    """A call's arguments as a value, blank ones as ``{}`` unless they were cut off; missing where they are none."""
+    arguments = call.data
     if not isinstance(arguments, str) or not arguments.strip():
-        return {}
+        return MISSING if call.end == "cut off" else {}
     try:
         jsontext.check_nesting(arguments.encode("utf-8", "surrogatepass"), jsontext.NESTING)
         return jsontext.loads_text(arguments)

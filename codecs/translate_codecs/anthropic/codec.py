@@ -44,10 +44,10 @@ class Anthropic(Codec):
     shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(sse=SSE), "jsonl": Lines(), "sse": SSE}
     says = frozenset({"start", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     partly: ClassVar[Mapping[str, str]] = {
-        "state": "anthropic has native words for its own state of thinking alone",
-        "annotate": "anthropic has native words for its own citations alone",
-        "server_tool_call": "anthropic has native words for its own server tools alone",
-        "server_tool_result": "anthropic has native words for its own server tools alone",
+        "state": "anthropic has a place for its own state of thinking alone",
+        "annotate": "anthropic has words for its own citations alone",
+        "server_tool_call": "anthropic has words for its own server tools alone",
+        "server_tool_result": "anthropic has words for its own server tools alone",
     }
     leaves_out = frozenset({"start", "close"})
 
