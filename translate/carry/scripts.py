@@ -22,6 +22,7 @@ from ..algebra.events import (
 )
 from ..algebra.json_form import from_members, members, read_state, take_data
 from ..algebra.parts import Pieces, join
+from ..algebra.states import is_hint
 from ..errors import CarryError
 from . import rules
 from .making import SHOWN
@@ -201,7 +202,9 @@ class Script:
             if state is None or not isinstance(entry["namespace"], (str, type(None))):
                 raise CarryError("the carry names the issuer of a state that the unit does not hold")
             state = State(entry["namespace"], state.values)
-        if said.state is None:
+        if said.state is None or is_hint(said.state):
+            # a state that is no content is nothing that another could contradict
+            self._cursor.stated = True
             rules.check_state(self._codec, self._place, state)
         elif state is not None:
             if not self._codec.agrees(said, replace(said, state=state)):
