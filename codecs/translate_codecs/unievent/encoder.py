@@ -78,6 +78,8 @@ class UniEventEncoder(UniEventDecoder, Encoder):
         event, first = events[-1], events[0]
         kind = type(event)
         if kind is Append and self._state is GROUP:
+            if first.residue is None and event.state is None and type(event.data) is str:  # type: ignore[union-attr]
+                return self._plain_made_up(event.data)  # type: ignore[union-attr]
             item = self._plain_item(event)
         elif kind is Append and type(first) is Open and self.codec.sayable(first) and (first.id or first.name is None):
             item = self._plain_first(first, event)
@@ -102,6 +104,24 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             "created_at": stamped[0],
         }
         return unit, None, stamped[1]
+
+    def _plain_made_up(self, text: str) -> Said:
+        """A fragment that no UniEvent said: the shortest of the short ways."""
+        kind = self._kind
+        if kind == "tool_call":
+            item = {"type": "tool_call.delta", "name": "", "arguments": text, "tool_call_id": ""}
+        else:
+            item = {"type": DELTA[kind], kind: text}
+        self._grown.add(text)
+        unit = {
+            "role": "assistant",
+            "event_type": "delta",
+            "content_items": [item],
+            "usage_metadata": None,
+            "finish_reason": None,
+            "created_at": self.options.clock(),
+        }
+        return unit, None, True
 
     def _plain_stamp(self, event: Event) -> tuple[int, bool] | None:
         """The stamp of a unit, and whether it was made up; ``None`` for what only the long way writes."""
