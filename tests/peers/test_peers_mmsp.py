@@ -57,8 +57,9 @@ async def test_its_history_is_the_message(name: str) -> None:
         async with client(server.server_port) as peer:
             events = await answer(peer)
             asked, message = peer.get_history()
-    assert undated(message) == assemble(stream, "gateway-sse", "unievent") == assemble(said, "unievent-sse", "unievent")
-    assert message["created_at"] == NOW
+    ours = assemble(said, "unievent-sse", "unievent")
+    assert undated(message) == assemble(stream, "gateway-sse", "unievent") == undated(ours)
+    assert message["created_at"] == ours["created_at"] == NOW
     assert undated(asked) == user("Hi")
     # its events are ours, one by one, without what it skips by rule
     assert events == units(unievents(stream, loss="drop"))
