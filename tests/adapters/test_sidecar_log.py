@@ -8,21 +8,22 @@ import socket
 import ssl
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.adapters.sidecars import answers, ask, request, sidecar, until, upstream
 from tests.peers.serving import HOST
 from translate import GrammarError, StreamTimeout
-from translate.adapters.sidecar.logs import cause_of
-from translate.adapters.sidecar.rules import Refused
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[serve]'")
+httpx2 = pytest.importorskip("httpx2", reason="httpx2 is not installed: pip install -e '.[serve]'")
+
+from translate.adapters.sidecar.logs import cause_of  # noqa: E402
+from translate.adapters.sidecar.rules import Refused  # noqa: E402
 
 FORMATS = {"src": "unievent-sse", "dst": "gateway-sse"}
 
 
-def connecting(cause: BaseException) -> httpx2.ConnectError:
+def connecting(cause: BaseException) -> Any:
     """The error of a connection that could not be had, as the client library makes it."""
     error, between = httpx2.ConnectError("secret"), OSError("All connection attempts failed")
     error.__cause__, between.__cause__ = between, cause
