@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import orjson
+
 from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
@@ -68,6 +70,8 @@ class Source:
         self._carried = Carried(codec, self._grammar, options)
         self._carry = self._carried.reader
         self._opener = opener(options, self._carried.fault)
+        # text that is no longer cannot nest deeper than the limit
+        self._deep = 2 * options.limits.nesting
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire, options.limits.part)
@@ -201,10 +205,13 @@ class Source:
         unit: Any = data
         carry: Any = None
         if type(data) is bytes:
+            if len(data) > self._deep and data.count(b"[") + data.count(b"{") > self._deep // 2:
+                return False
             try:
-                unit = jsontext.loads(data, self._options.limits.nesting)
-                carry = jsontext.loads(carries[0]) if carries else None
-            except TranslateError:
+                # what it may have changed without a word is a float then, and as such unusual
+                unit = orjson.loads(data)
+                carry = orjson.loads(carries[0]) if carries else None
+            except ValueError:
                 return False
         if type(unit) is not dict:
             return False
@@ -258,7 +265,8 @@ class Source:
         found, hot = self._runs, self._wire.hot()
         if found is None or hot is None or framing is None or type(frame.data) is not bytes:
             return False
-        if cursor.at >= len(cursor.data):
+        if len(events) > 1 or cursor.at >= len(cursor.data):
+            # one that opens its part is often alone
             return found.knows(hot)
         return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
 

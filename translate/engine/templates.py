@@ -25,6 +25,8 @@ WINDOW: Final = 1 << 16
 """Bytes that are read together, at most, but for one unit that is larger."""
 _TEXT, _NUMBER = b'"\\u0000text"', str(NUMBER).encode()
 _ZERO: Final = ord("0")
+KEPT: Final = 16
+"""Ways of one unit that are kept with it, at most: the names in carries are the other side's."""
 
 
 class Around(NamedTuple):
@@ -63,6 +65,22 @@ def around(unit: bytes, framing: Framing, name: str | None, carry: bytes | None)
     return Around(head, mid, tail, at_number < at_text)
 
 
+def canonical(hot: Hot, framing: Framing, mark: Mark) -> Sequence[Around]:
+    """The bytes around the holes of the unit itself, ``mark`` in its carry, in each spelling that is usual.
+
+    Kept with the unit, so that the next stream has them.
+    """
+    key = framing, mark
+    found = hot.around.get(key)
+    if found is None:
+        carry = carry_of(mark)
+        made = [around(spelled(hot.unit), framing, hot.name, carry) for spelled in SPELLINGS]
+        found = tuple(dict.fromkeys(each for each in made if each is not None))
+        if len(hot.around) < KEPT:
+            hot.around[key] = found
+    return found  # type: ignore[no-any-return]
+
+
 def carry_of(mark: Mark) -> bytes | None:
     """The carry that holds a number, or says that one was made up."""
     if mark is None:
@@ -77,7 +95,6 @@ class RunWriter:
         self._framing = framing
         self._carrying = carrying
         self._clock = clock
-        self._known: dict[tuple[Hot, Mark], Around] = {}
 
     def write(self, hot: Hot, run: Run, *, first: bool) -> bytes | None:
         """A run as units; ``None`` where the other way has to look.
@@ -102,11 +119,7 @@ class RunWriter:
             stamped, carry = True, SYNTHETIC if self._carrying else None
         if carry is not None and first:
             return None
-        found = self._known.get((hot, carry))
-        if found is None:
-            made = around(jsontext.dumps(hot.unit), self._framing, hot.name, carry_of(carry))
-            assert made is not None, f"the hot unit of {hot.codec!r} has no holes"
-            found = self._known[hot, carry] = made
+        found = canonical(hot, self._framing, carry)[0]
         numbers = run.numbers
         if stamped:
             numbers = jsontext.dumps([self._clock() for _ in run.texts])[1:-1].split(b",")
@@ -129,6 +142,8 @@ class RunReader:
         """``limits``: of the stream; what might pass one goes the other way, which finds out."""
         self._limits = limits
         self._known: dict[Hot, Template] = {}
+        self._seen: Hot | None = None
+        """What came last and was not learned yet."""
 
     def learn(
         self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
@@ -140,6 +155,7 @@ class RunReader:
         found = self._template(hot, framing, unit, name, event, block)
         if found is not None:
             self._known[hot] = found
+        self._seen = hot
         return found is not None
 
     def _template(
@@ -166,20 +182,20 @@ class RunReader:
                 return None
         if (mark is not None and mark[0] == hot.codec) != (hot.stamp is not None):
             return None
-        held = _with_holes(unit, hot.unit)
+        text = carry_of(carry)
+        if text is not None and len(text) + DIGITS > self._limits.carry:
+            return None
+        for made in canonical(hot, framing, carry):
+            if _fits(block, made):
+                return Template(hot, made, mark, synthetic)
+        # what is not written as the unit itself is only learned where it comes again
+        held = _with_holes(unit, hot.unit) if self._seen is hot else None
         if held is None:
             return None
-        limits = self._limits
-        text = carry_of(carry)
-        if text is not None and len(text) + DIGITS > limits.carry:
-            return None
-        for spelled in (orjson.dumps, _spaced, _spaced_ascii):
-            made = around(spelled(held), framing, name, text)
-            if made is None or not (block.startswith(made.head) and block.endswith(made.tail)):
-                continue
-            piece = block[len(made.head) : len(block) - len(made.tail)]
-            if _holes(piece, made.mid, made.number_first) is not None:
-                return Template(hot, made, mark, synthetic)
+        for spelled in SPELLINGS:
+            made_of_it = around(spelled(held), framing, name, text)
+            if made_of_it is not None and _fits(block, made_of_it):
+                return Template(hot, made_of_it, mark, synthetic)
         return None
 
     def knows(self, hot: Hot) -> bool:
@@ -254,6 +270,14 @@ class RunReader:
         return Run(texts, tokens, numbers, known.residue, known.synthetic) if texts else None
 
 
+def _fits(block: bytes, found: Around) -> bool:
+    """Whether the bytes of a unit have its holes there."""
+    head, mid, tail, number_first = found
+    if not (block.startswith(head) and block.endswith(tail)):
+        return False
+    return _holes(block[len(head) : len(block) - len(tail)], mid, number_first) is not None
+
+
 def columns(found: Around, pieces: Sequence[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
     """The texts in JSON, and the numbers, of what stands between head and tail of units."""
     mid = found.mid
@@ -290,6 +314,10 @@ def _spaced(value: Any) -> bytes:
 
 def _spaced_ascii(value: Any) -> bytes:
     return json.dumps(value).encode()
+
+
+SPELLINGS: Final = (jsontext.dumps, _spaced, _spaced_ascii)
+"""How units are written, this library's way first."""
 
 
 def _with_holes(unit: Any, hot: Any) -> Any:

@@ -241,8 +241,12 @@ class Writing:
         if self.codec.complete:
             self.sink.native(unit, piece.name)
         else:
-            said: Sequence[Event] | None = None
             own = self.encoder.residue(meant[0]) if meant else None
+            if piece.exact and self._say and (own is None or "patch" not in own):
+                self.encoder.go_on(unit, meant)
+                self.sink.plain((unit, piece.name, piece.made_up), meant)
+                return
+            said: Sequence[Event] | None = None
             if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
             if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):

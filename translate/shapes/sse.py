@@ -56,7 +56,11 @@ def framing_of(place: CarryPlace, *, names: bool, errors: bool) -> Framing:
     """How blocks are laid out: the carry as a comment or as the unit's last member, the event name, and the data."""
 
     def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
-        before = _before_data(name, names, errors) if name is not None else b"data: "
+        if name is None:
+            before = b"data: "
+        else:
+            # names that the other side chose are not kept at length
+            before = (_before_data if len(name) <= _NAME else _before_data.__wrapped__)(name, names, errors)
         if carry is None:
             return before + unit + b"\n\n"
         if place == "member":
@@ -70,13 +74,8 @@ framing = framing_of("comment", names=True, errors=False)
 """The framing without options."""
 
 
-def _before_data(name: str, names: bool, errors: bool) -> bytes:
-    # names that the other side chose are not kept at length
-    return (_known_before if len(name) <= _NAME else _known_before.__wrapped__)(name, names, errors)
-
-
 @lru_cache(maxsize=64)
-def _known_before(name: str, names: bool, errors: bool) -> bytes:
+def _before_data(name: str, names: bool, errors: bool) -> bytes:
     if errors and name in (ERROR_LINE, ERROR_MEMBER):
         return b"error: "
     if not names or name[:1] in ("", " ") or _NO_NAME.search(name):

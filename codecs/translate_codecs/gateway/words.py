@@ -84,6 +84,11 @@ def model_words(model: Model) -> JsonObject:
     return {name: getattr(model, name) or UNKNOWN for name in MODEL}
 
 
+def are_words(model: Model) -> bool:
+    """Whether a frame that names the model is read as just that."""
+    return not any(getattr(model, name) in ("", UNKNOWN) for name in MODEL)
+
+
 def read_model(value: JsonObject) -> Model:
     """The model that a frame names; the word ``unknown`` is nobody."""
     model = member(value, "model", dict, f"a {value['type']}")
