@@ -139,6 +139,10 @@ class Source:
     def _locate(self, error: TranslateError, unit: int) -> None:
         error.locate(format=self._format, unit=unit, state=self._wire.state)
 
+    def _locate_at(self, error: TranslateError, frame: Frame) -> None:
+        error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)
+        self._locate(error, self._options.unit)
+
     def _take(self, frames: Iterator[Frame]) -> None:
         reader = self._reader
         while True:
@@ -204,6 +208,7 @@ class Source:
             return False
         unit: Any = data
         carry: Any = None
+        end: Any = None
         if type(data) is bytes:
             if len(data) > self._deep and data.count(b"[") + data.count(b"{") > self._deep // 2:
                 return False
@@ -223,11 +228,21 @@ class Source:
         if carry is not None:
             size = len(carries[0]) if carries else len(data or ())
             known = type(carry) is dict and size <= self._options.limits.carry and self._carry.plain
-            if not known or not short.allows(carry, self._name):
+            if not known:
                 return False
+            if not short.allows(carry, self._name):
+                text = carries[0] if carries else data
+                if type(text) is not bytes or b"$" in text or jsontext.doubtful(text) or not short.changes_end(carry):
+                    return False
+                end = carry
         events = self._wire.plain(unit, name)
         if events is None:
             return False
+        if end is not None:
+            self._unit += 1
+            self._options.unit = self._unit
+            self._end_at(events, end, frame)
+            return True
         if carry is not None:
             short.put(carry, events[0], self._name)
             self._carry.used = True
@@ -249,12 +264,21 @@ class Source:
         self._emit(events)
         return True
 
+    def _end_at(self, said: list[Event], carry: JsonObject, frame: Frame) -> None:
+        """An end with a carry that changes it: whatever a carry does to another event is refused."""
+        try:
+            events = self._carried.apply(said, carry, [])
+            self._check(events)
+        except TranslateError as error:
+            self._locate_at(error, frame)
+            raise
+        self._emit(events)
+
     def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
         try:
             self._check(events)
         except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(frame.data))
-            self._locate(error, self._unit)
+            self._locate_at(error, frame)
             raise
 
     def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
@@ -294,8 +318,7 @@ class Source:
                 self._tail = excerpt(frame.data)
             self._check(events)
         except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)
-            self._locate(error, self._options.unit)
+            self._locate_at(error, frame)
             raise
         self._emit(events)
 

@@ -78,7 +78,7 @@ def canonical(hot: Hot, framing: Framing, mark: Mark) -> Sequence[Around]:
         found = tuple(dict.fromkeys(each for each in made if each is not None))
         if len(hot.around) < KEPT:
             hot.around[key] = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def carry_of(mark: Mark) -> bytes | None:
