@@ -124,6 +124,10 @@ class _Watched:
         """All is fed."""
         return None
 
+    def passes(self, size: int) -> bool:
+        """All is fed."""
+        return False
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         return self._shown(self._reader.feed(chunk))
 

@@ -15,7 +15,7 @@ from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
-from ..codec import Codec, Options
+from ..codec import Codec, Hot, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
@@ -81,12 +81,13 @@ class Source:
         noted = options.report is not None and options.report.incidental
         whole = run is not None and self._short and not noted and runs.ON
         self._runs = RunReader(options.limits) if whole else None
-        self._repeated = False
+        self._next: Hot | None = None
+        """What the next unit may well be, if it differs from the last in its holes alone."""
 
     def go_the_long_way(self) -> None:
         """For tests: read nothing by the short way."""
         self._plain = self._short = False
-        self._runs = None
+        self._runs = self._next = None
 
     @property
     def ended(self) -> bool:
@@ -100,9 +101,12 @@ class Source:
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
+        if self._next is not None and self._alike(chunk):
+            return
         frame = self._reader.one(chunk) if self._short else None
         if frame is not None:
-            if not self._usual(frame, None):
+            if not self._usual(frame, chunk):
+                self._next = None
                 self._frame(frame)
             return
         try:
@@ -146,8 +150,8 @@ class Source:
     def _take(self, frames: Iterator[Frame]) -> None:
         reader = self._reader
         while True:
-            if self._repeated:
-                self._run()
+            if self._next is not None:
+                self._run(self._next)
             start = reader.cursor.at
             try:
                 frame = next(frames, None)
@@ -160,21 +164,18 @@ class Source:
             if frame is None:
                 break
             if not (self._short and self._usual(frame, start)):
-                self._repeated = False
+                self._next = None
                 self._frame(frame)
         if reader.ended and not self.ended:
             self._close(marked=True)
 
     # ---- runs of fragments
 
-    def _run(self) -> None:
+    def _run(self, hot: Hot) -> None:
         """Read the fragments that come next and differ from the last unit in their holes alone."""
         reader, found = self._reader, self._runs
-        hot = self._wire.hot()
-        if found is None or hot is None or reader.ended:
-            return
         at = reader.cursor.at
-        if at >= len(reader.cursor.data):
+        if found is None or reader.ended or at >= len(reader.cursor.data):
             return
         run = found.read(hot, reader.cursor)
         if run is None:
@@ -194,12 +195,31 @@ class Source:
         self._emit_run(run)
         self._options.unit = self._unit
 
+    def _alike(self, chunk: Chunk) -> bool:
+        """A chunk that is one such fragment; false, before anything was changed, where it is not."""
+        found, hot, grammar = self._runs, self._next, self._grammar
+        if found is None or hot is None or type(chunk) is not bytes:
+            return False
+        run = found.one(hot, chunk)
+        if run is None:
+            return False
+        text = run.texts[0]
+        size = grammar.size + (len(text) or 1)
+        if size > self._options.limits.part or not self._reader.passes(len(chunk)):
+            return False
+        grammar.size = size
+        self._unit += 1
+        self._options.unit = self._unit
+        self._wire.grow(text)
+        self._emit_run(run)  # type: ignore[misc]
+        return True
+
     # ---- one unit, the short way
 
-    def _usual(self, frame: Frame, start: int | None) -> bool:
+    def _usual(self, frame: Frame, where: int | bytes) -> bool:
         """A unit as most are; false, before anything was changed, where it is in any way unusual.
 
-        ``start``: where it begins in what is at hand, if others may follow it there.
+        ``where``: it begins in what is at hand, or the chunk that it is.
         """
         data, _, name, carries, pings, whole = frame
         if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
@@ -258,9 +278,13 @@ class Source:
         ):
             grammar.size = size
         else:
-            self._check_at(events, frame)
-        if self._runs is not None and start is not None:
-            self._repeated = self._repeats(events, unit, frame, start)
+            try:
+                self._check(events)
+            except TranslateError as error:
+                self._locate_at(error, frame)
+                raise
+        if self._runs is not None:
+            self._next = self._learned(events, unit, frame, where)
         self._emit(events)
         return True
 
@@ -274,25 +298,22 @@ class Source:
             raise
         self._emit(events)
 
-    def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
-        try:
-            self._check(events)
-        except TranslateError as error:
-            self._locate_at(error, frame)
-            raise
-
-    def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
-        """Whether the next unit may well differ from this one in its holes alone."""
+    def _learned(self, events: Sequence[Event], unit: JsonObject, frame: Frame, where: int | bytes) -> Hot | None:
+        """What the next unit may well be, if it differs from this one in its holes alone."""
         if type(last := events[-1]) is not Append or last.state is not None or len(events) > 2:
-            return False
+            return None
         cursor, framing = self._reader.cursor, self._reader.framing
         found, hot = self._runs, self._wire.hot()
         if found is None or hot is None or framing is None or type(frame.data) is not bytes:
-            return False
-        if len(events) > 1 or cursor.at >= len(cursor.data):
-            # one that opens its part is often alone
-            return found.knows(hot)
-        return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
+            return None
+        if isinstance(where, bytes):
+            learned = found.learn(hot, framing, unit, frame.name, events[0], where)
+        elif cursor.at >= len(cursor.data):
+            learned = found.knows(hot)
+        else:
+            block = cursor.data[where : cursor.at]
+            learned = found.learn(hot, framing, unit, frame.name, events[0], block, cursor)
+        return hot if learned else None
 
     # ---- one frame, the long way
 

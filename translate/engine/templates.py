@@ -95,15 +95,39 @@ class RunWriter:
         self._framing = framing
         self._carrying = carrying
         self._clock = clock
+        self._asked: tuple[Hot, Mark, bool] | None = None
+        self._known: Way | None = None
 
     def write(self, hot: Hot, run: Run, *, first: bool) -> bytes | None:
         """A run as units; ``None`` where the other way has to look.
 
         ``first``: the stream's first carry, which is not plain, has yet to be written.
         """
-        residue, stamp = run.residue, hot.stamp
+        way = self._way(hot, run.residue, run.synthetic)
+        if way is None or (first and way.carried):
+            return None
+        numbers, (head, mid, tail, number_first) = run.numbers, way.around
+        if len(run.texts) == 1:
+            (token,) = run.written()
+            if not mid:
+                return head + token + tail
+            number = b"%d" % self._clock() if way.stamped else numbers[0]
+            return head + number + mid + token + tail if number_first else head + token + mid + number + tail
+        if way.stamped:
+            numbers = jsontext.dumps([self._clock() for _ in run.texts])[1:-1].split(b",")
+        return way.around.join(run.written(), numbers)
+
+    def _way(self, hot: Hot, residue: Mark, synthetic: bool) -> Way | None:
+        """How fragments with such residues are written; the last is known."""
+        asked = hot, residue, synthetic
+        if self._asked != asked:
+            self._asked, self._known = asked, self._look(hot, residue, synthetic)
+        return self._known
+
+    def _look(self, hot: Hot, residue: Mark, synthetic: bool) -> Way | None:
+        stamp = hot.stamp
         own = residue is not None and residue[0] == hot.codec
-        others = None if own or run.synthetic or not self._carrying else residue
+        others = None if own or synthetic or not self._carrying else residue
         stamped = False
         if stamp is None:
             if own:
@@ -112,18 +136,20 @@ class RunWriter:
         elif own:
             if residue != (hot.codec, stamp):
                 return None
-            carry = SYNTHETIC if run.synthetic and self._carrying else None
+            carry = SYNTHETIC if synthetic and self._carrying else None
         else:
             if others is not None:
                 return None
             stamped, carry = True, SYNTHETIC if self._carrying else None
-        if carry is not None and first:
-            return None
-        found = canonical(hot, self._framing, carry)[0]
-        numbers = run.numbers
-        if stamped:
-            numbers = jsontext.dumps([self._clock() for _ in run.texts])[1:-1].split(b",")
-        return found.join(run.written(), numbers)
+        return Way(canonical(hot, self._framing, carry)[0], stamped, carry is not None)
+
+
+class Way(NamedTuple):
+    """How fragments are written: the bytes ``around`` them, whether they are stamped here, and get a carry."""
+
+    around: Around
+    stamped: bool
+    carried: bool
 
 
 class Template(NamedTuple):
@@ -143,20 +169,30 @@ class RunReader:
         self._limits = limits
         self._known: dict[Hot, Template] = {}
         self._seen: Hot | None = None
-        """What came last and was not learned yet."""
+        """What came last and was not known."""
 
     def learn(
-        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
+        self,
+        hot: Hot,
+        framing: Framing,
+        unit: JsonObject,
+        name: str | None,
+        event: Event,
+        block: bytes,
+        rest: Cursor | None = None,
     ) -> bool:
-        """Told of a unit that means a fragment with the residue of ``event``: whether such can be read from now on."""
+        """Told of a unit that means a fragment with the residue of ``event``: whether such can be read from now on.
+
+        ``rest``: what comes behind it; nothing is learned where that begins otherwise.
+        """
         known = self._known.get(hot)
         if known is not None and block.startswith(known.around.head) and block.endswith(known.around.tail):
             return True
         found = self._template(hot, framing, unit, name, event, block)
-        if found is not None:
-            self._known[hot] = found
-        self._seen = hot
-        return found is not None
+        if found is None or (rest is not None and not rest.data.startswith(found.around.head, rest.at)):
+            return False
+        self._known[hot] = found
+        return True
 
     def _template(
         self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
@@ -188,8 +224,8 @@ class RunReader:
         for made in canonical(hot, framing, carry):
             if _fits(block, made):
                 return Template(hot, made, mark, synthetic)
-        # what is not written as the unit itself is only learned where it comes again
-        held = _with_holes(unit, hot.unit) if self._seen is hot else None
+        again, self._seen = self._seen is hot, hot
+        held = _with_holes(unit, hot.unit) if again else None
         if held is None:
             return None
         for spelled in SPELLINGS:
@@ -221,8 +257,24 @@ class RunReader:
             cursor.at = at + sizes + len(run.texts) * (len(head) + len(tail))
         return run
 
+    def one(self, hot: Hot, block: bytes) -> Run | None:
+        """A unit as the one that is known, which is all of ``block``."""
+        known = self._known.get(hot)
+        if known is None or len(block) > self._limits.unit:
+            return None
+        head, mid, tail, number_first = known.around
+        if not (block.startswith(head) and block.endswith(tail)):
+            return None
+        found = _holes(block[len(head) : len(block) - len(tail)], mid, number_first)
+        if found is None:
+            return None
+        token, text, number = found
+        return Run([text], [token], [number] if mid else (), known.residue, known.synthetic, text)
+
     def _run(self, known: Template, pieces: list[bytes]) -> Run | None:
         """What stands between head and tail of units, read together; one by one where any of it may be wrong."""
+        if len(pieces) == 1:
+            return self._run_one_by_one(known, pieces)
         tokens, numbers = columns(known.around, pieces)
         whole = b"\0".join(tokens)
         if b"\n" in whole:

@@ -20,7 +20,7 @@ from ..algebra.json_form import same_event
 from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
-from ..codec import Encoder, Options, Written
+from ..codec import Encoder, Options, Said, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
 from .residues import JOINED, MOST, UNITS
@@ -74,10 +74,7 @@ class Writing:
         """The events of a unit, in order."""
         if len(events) == 1:
             if self._say and not self._held and (said := self.encoder.say(events)) is not None:
-                self.sink.plain(said, events)
-                self.ended = type(events[0]) is Finish
-                if self.ended:
-                    self.sink.end(failed=False)
+                self._plain(said, events)
             else:
                 self.encode_read(events[0])
             return
@@ -90,6 +87,13 @@ class Writing:
                 continue
             self.encode_read(event)
             at += 1
+
+    def _plain(self, said: Said, events: Sequence[Event]) -> None:
+        """A unit that says exactly ``events``."""
+        self.sink.plain(said, events)
+        if type(events[-1]) is Finish:
+            self.ended = True
+            self.sink.end(failed=False)
 
     def trace_all(self, events: Sequence[Event]) -> None:
         """As :meth:`encode_all`, one by one, each told to the tracer."""
@@ -156,17 +160,19 @@ class Writing:
             said = self.encoder.say(events)
             if said is not None:
                 self._held = []
-                self.sink.plain(said, events)
-                self.ended = kind is Finish
-                if self.ended:
-                    self.sink.end(failed=False)
+                self._plain(said, events)
                 return
         if kind is Ping and event.residue is None and not self.codec.complete:
             self.sink.ping()
             return
-        if not made_up_by_another(event, self.codec.name):
-            for piece in () if self._due else self.encoder.ahead(event):
+        if event.residue is None or not made_up_by_another(event, self.codec.name):
+            ahead = () if self._due else self.encoder.ahead(event)
+            for piece in ahead:
                 self._put(piece)
+            if ahead and not held and self._say and (said := self.encoder.say((event,))) is not None:
+                # what was demanded stands there now
+                self._plain(said, (event,))
+                return
             held.append(event)
             self._write(event)
         if kind is Finish or kind is Failure:
@@ -328,10 +334,10 @@ class Writing:
                 return None
         return found
 
+
 def has_short_way(encoder: Encoder, long: str, short: str) -> bool:
     """Whether a short way may be used: only where the class that defines the long one defines it too."""
     for cls in type(encoder).__mro__:
         if long in cls.__dict__:
             return short in cls.__dict__
     return False
-

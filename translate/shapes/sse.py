@@ -138,6 +138,16 @@ class SseReader:
         self._block_offset = cursor.base
         return _new(Frame, (text, offset, name and name.decode(), () if carry is None else (carry,), 0, True))
 
+    def passes(self, size: int) -> bool:
+        cursor = self.cursor
+        if self.ended or self._head is not None or self._kept or self._block or self._after_cr or self._lines.size:
+            return False
+        if self._octets.held or cursor.at < len(cursor.data):
+            return False
+        cursor.base, cursor.data, cursor.at = cursor.base + cursor.at + size, b"", 0
+        self._block_offset = cursor.base
+        return True
+
     def close(self) -> Iterator[Frame]:
         rest = self._kept + (self._head or b"") + self._octets.rest()
         self._kept, self._head = b"", None
