@@ -10,7 +10,7 @@ import pytest
 from tests.run_streams import singly, the_long_way, without_runs
 from translate import Translator, convert
 from translate.codec import Decoder
-from translate.engine import runs, templates
+from translate.engine import run_reader, run_writer, runs
 from translate.engine.source import Source
 from translate.engine.writing import Writing
 from translate_codecs.gateway.encoder import GatewayEncoder
@@ -24,10 +24,10 @@ UNITS = DATA.count(b'.delta"')
 def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How many units each way took."""
     counts: dict[str, int] = dict.fromkeys(("run read", "run written", "plain", "say"), 0)
-    writing = templates.RunWriter.write
+    writing = run_writer.RunWriter.write
 
     def reading(way: str) -> Any:
-        read = getattr(templates.RunReader, way)
+        read = getattr(run_reader.RunReader, way)
 
         def counted(self: Any, *args: Any) -> runs.Run | None:
             run: runs.Run | None = read(self, *args)
@@ -42,8 +42,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return out
 
     for reads in ("read", "one"):
-        monkeypatch.setattr(templates.RunReader, reads, reading(reads))
-    monkeypatch.setattr(templates.RunWriter, "write", write)
+        monkeypatch.setattr(run_reader.RunReader, reads, reading(reads))
+    monkeypatch.setattr(run_writer.RunWriter, "write", write)
     decoders: tuple[type[Decoder], ...] = (GatewayEncoder, UniEventEncoder)
     for cls in decoders:
         for way in ("plain", "say"):

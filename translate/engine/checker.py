@@ -41,7 +41,7 @@ class Checker(Machine):
         self._marked = getattr(shape, "done", None) is not None and getattr(shape, "writes_done", "") == "always"
         self._shape = _Watched(shape, self._alone)
         options = make_options(limits=limits, report=self._report)
-        self._source = Source(codec, self._shape, format, options, lambda events: None, watch=self._look)
+        self._source = Source(codec, self._shape, format, options, _unused, _unused, watch=self._look)
         super().__init__(joined=False)
 
     def _look(self, index: int, unit: JsonObject) -> None:
@@ -91,6 +91,10 @@ class Checker(Machine):
             self.findings = [replace(found, tolerated=found.unit != error.unit) for found in self.findings]
         self.findings.append(Fault(error.unit, type(error).__name__, str(error), content=True))
         return None
+
+
+def _unused(_: object) -> None:
+    """What is read is of no use."""
 
 
 class _Watched:

@@ -9,11 +9,11 @@ from .. import jsontext
 from ..algebra.events import Event, JsonObject, Open
 from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
-from ..codec import Codec, Encoder, Options, Said
+from ..codec import Codec, Decoder, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
 from ..shapes import Writer
+from .run_writer import RunWriter
 from .runs import Run
-from .templates import RunWriter
 
 
 class Ending(NamedTuple):
@@ -146,7 +146,8 @@ class UnitSink:
             return False
         self.out.append(written)
         self.units += len(run.texts)
-        encoder.grow(run.text)
+        if type(encoder).grow is not Decoder.grow:
+            encoder.grow(run.text)
         return True
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:

@@ -15,15 +15,15 @@ from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
-from ..codec import Codec, Hot, Options
+from ..codec import Codec, Decoder, Hot, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
 from .carried import Carried
 from .frames import FrameOpener
 from .residues import Residues
+from .run_reader import RunReader
 from .runs import Run
-from .templates import RunReader
 from .writing import has_short_way
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
@@ -53,8 +53,8 @@ class Source:
     ) -> None:
         """``run`` takes plain fragments together, where there are some; without it they are read as all others.
 
-        ``watch`` is shown the index and the native part of every unit before it is decoded. ``opener`` makes what
-        takes frames apart.
+        ``watch`` is shown the index and the native part of each unit before its events are handed on, but of those of
+        a run, which differ from one that was shown in its text alone. ``opener`` makes what takes frames apart.
         """
         self._codec = codec
         self._name = codec.name
@@ -76,7 +76,8 @@ class Source:
         self._tail: str | None = None
         self._residues = Residues(self._wire, options.limits.part)
         self._plain = has_short_way(self._wire, "read", "plain")
-        self._short = self._plain and watch is None and opener is FrameOpener
+        self._grows = type(self._wire).grow is not Decoder.grow
+        self._short = self._plain and opener is FrameOpener
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
         whole = run is not None and self._short and not noted and runs.ON
@@ -132,13 +133,9 @@ class Source:
         self._check(events)
         self._emit(events)
         if not self.ended:
-            raise self._truncated()
-
-    def _truncated(self) -> TruncatedStream:
-        error = TruncatedStream("the input ended without a terminal unit")
-        error.locate(excerpt=self._tail)
-        self._locate(error, self._unit + 1)
-        return error
+            error = TruncatedStream("the input ended without a terminal unit", excerpt=self._tail)
+            self._locate(error, self._unit + 1)
+            raise error
 
     def _locate(self, error: TranslateError, unit: int) -> None:
         error.locate(format=self._format, unit=unit, state=self._wire.state)
@@ -210,7 +207,8 @@ class Source:
         grammar.size = size
         self._unit += 1
         self._options.unit = self._unit
-        self._wire.grow(text)
+        if self._grows:
+            self._wire.grow(text)
         self._emit_run(run)  # type: ignore[misc]
         return True
 
@@ -258,16 +256,16 @@ class Source:
         events = self._wire.plain(unit, name)
         if events is None:
             return False
+        self._unit += 1
+        self._options.unit = self._unit
+        if self._watch is not None:
+            self._watch(self._unit, unit)
         if end is not None:
-            self._unit += 1
-            self._options.unit = self._unit
             self._end_at(events, end, frame)
             return True
         if carry is not None:
             short.put(carry, events[0], self._name)
             self._carry.used = True
-        self._unit += 1
-        self._options.unit = self._unit
         event, grammar = events[0], self._grammar
         if (
             type(event) is Append
@@ -284,7 +282,7 @@ class Source:
                 self._locate_at(error, frame)
                 raise
         if self._runs is not None:
-            self._next = self._learned(events, unit, frame, where)
+            self._next = self._runs.learned(self._wire.hot(), self._reader, events, unit, frame, where)
         self._emit(events)
         return True
 
@@ -297,23 +295,6 @@ class Source:
             self._locate_at(error, frame)
             raise
         self._emit(events)
-
-    def _learned(self, events: Sequence[Event], unit: JsonObject, frame: Frame, where: int | bytes) -> Hot | None:
-        """What the next unit may well be, if it differs from this one in its holes alone."""
-        if type(last := events[-1]) is not Append or last.state is not None or len(events) > 2:
-            return None
-        cursor, framing = self._reader.cursor, self._reader.framing
-        found, hot = self._runs, self._wire.hot()
-        if found is None or hot is None or framing is None or type(frame.data) is not bytes:
-            return None
-        if isinstance(where, bytes):
-            learned = found.learn(hot, framing, unit, frame.name, events[0], where)
-        elif cursor.at >= len(cursor.data):
-            learned = found.knows(hot)
-        else:
-            block = cursor.data[where : cursor.at]
-            learned = found.learn(hot, framing, unit, frame.name, events[0], block, cursor)
-        return hot if learned else None
 
     # ---- one frame, the long way
 

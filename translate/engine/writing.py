@@ -20,7 +20,7 @@ from ..algebra.json_form import same_event
 from ..algebra.serial import was_said
 from ..carry import patches
 from ..carry.losses import LossPolicy
-from ..codec import Encoder, Options, Said, Written
+from ..codec import Encoder, Options, Written
 from ..errors import TranslateError, UpstreamFailure
 from ..registry import resolve
 from .residues import JOINED, MOST, UNITS
@@ -74,7 +74,9 @@ class Writing:
         """The events of a unit, in order."""
         if len(events) == 1:
             if self._say and not self._held and (said := self.encoder.say(events)) is not None:
-                self._plain(said, events)
+                self.sink.plain(said, events)
+                if type(events[0]) is Finish:
+                    self._end_well()
             else:
                 self.encode_read(events[0])
             return
@@ -88,12 +90,9 @@ class Writing:
             self.encode_read(event)
             at += 1
 
-    def _plain(self, said: Said, events: Sequence[Event]) -> None:
-        """A unit that says exactly ``events``."""
-        self.sink.plain(said, events)
-        if type(events[-1]) is Finish:
-            self.ended = True
-            self.sink.end(failed=False)
+    def _end_well(self) -> None:
+        self.ended = True
+        self.sink.end(failed=False)
 
     def trace_all(self, events: Sequence[Event]) -> None:
         """As :meth:`encode_all`, one by one, each told to the tracer."""
@@ -160,7 +159,9 @@ class Writing:
             said = self.encoder.say(events)
             if said is not None:
                 self._held = []
-                self._plain(said, events)
+                self.sink.plain(said, events)
+                if kind is Finish:
+                    self._end_well()
                 return
         if kind is Ping and event.residue is None and not self.codec.complete:
             self.sink.ping()
@@ -171,7 +172,9 @@ class Writing:
                 self._put(piece)
             if ahead and not held and self._say and (said := self.encoder.say((event,))) is not None:
                 # what was demanded stands there now
-                self._plain(said, (event,))
+                self.sink.plain(said, (event,))
+                if kind is Finish:
+                    self._end_well()
                 return
             held.append(event)
             self._write(event)
