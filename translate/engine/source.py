@@ -80,7 +80,7 @@ class Source:
         self._short = self._plain and opener is FrameOpener
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
-        whole = run is not None and self._short and not noted and runs.ON
+        whole = run is not None and self._short and not noted and runs.ON and self._reader.framing is not None
         self._runs = RunReader(options.limits) if whole else None
         self._next: Hot | None = None
         """What the next unit may well be, if it differs from the last in its holes alone."""
