@@ -37,5 +37,6 @@ def put(carry: JsonObject, first: Event, own: str) -> None:
         if name == "synthetic":
             residue[own] = {**residue.get(own, {}), "synthetic": True}
         elif name != "v":
-            residue[name] = value
+            # the unit belongs to whoever gave it
+            residue[name] = dict(value)
     first.residue = residue or None

@@ -77,6 +77,9 @@ class UnitSink:
                     self._unsayable = not self._codec.sayable(event)
             if carry:
                 carry = self._weighed(carry, later)
+        if unit is not None and not self._writer.joined:
+            # it belongs to whoever gets it, and may hold what events hold
+            unit = jsontext.copied(unit)
         self._write(unit, name, carry)
 
     def plain(self, said: Said, events: Sequence[Event]) -> None:

@@ -141,6 +141,7 @@ class Writing:
         else:
             self.encode(event)
             self.failure = reported(event)
+            self.failure.locate(unit=self._options.unit)
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""

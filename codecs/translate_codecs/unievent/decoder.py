@@ -86,7 +86,7 @@ class UniEventDecoder(Decoder):
         kind, item = kind_of_unit(unit)
         self._state = STATES[self._state].get(kind, self._state)
         if kind == "delta":
-            self._fidelity = self._fidelity or item.get("fidelity") or None
+            self._fidelity = self._fidelity or jsontext.copied(item.get("fidelity")) or None
 
     def _begin(self, head: Open) -> None:
         self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
