@@ -70,7 +70,7 @@ class Source:
         self._opener = opener(options, self._carried.fault)
         self._unit = -1
         self._tail: str | None = None
-        self._residues = Residues(self._wire, options.limits.part)
+        self._residues = Residues(self._wire)
         self._plain = has_short_way(self._wire, "read", "plain")
         self._short = self._plain and watch is None and opener is FrameOpener
         # a report names what each unit loses, unit by unit
@@ -363,5 +363,8 @@ class Source:
             if not self._carry.used:
                 raise
             raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
-        if grammar.size > self._options.limits.part:
+        # one measure for the open part and all that waits with it
+        beside = self._residues.size
+        size = beside + grammar.size if grammar.state is INSIDE else max(beside, grammar.size)
+        if size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)

@@ -20,6 +20,7 @@ from translate.algebra.events import (
 from translate.algebra.parts import Growth
 from translate.algebra.reading import member, optional
 from translate.algebra.states import is_hint
+from translate.algebra.weight import LIGHT
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
@@ -109,7 +110,7 @@ class UniEventDecoder(Decoder):
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         try:
             at = unit["created_at"]
-            if len(unit) != 6 or type(at) is not int or unit["role"] != "assistant":
+            if len(unit) != 6 or type(at) is not int or not -LIGHT < at < LIGHT or unit["role"] != "assistant":
                 return None
             if unit["event_type"] == "stop":
                 return self._plain_stop(unit, at)
