@@ -19,6 +19,7 @@ from translate import (
     DecodeError,
     Failure,
     Finish,
+    GrammarError,
     Handover,
     LimitExceeded,
     Limits,
@@ -241,3 +242,18 @@ def test_a_unit_shares_nothing_with_events() -> None:
             held["events"][0]["data"]["a"].append(2)
     assert note == Annotate("k", {"a": [1]})
     assert vector == Append([1.0])
+
+
+def test_what_opens_a_call_is_no_pattern_of_what_grows_it() -> None:
+    def fragment(arguments: str, name: str = "", id: str = "") -> bytes:
+        item = {"type": "tool_call.delta", "name": name, "arguments": arguments, "tool_call_id": id}
+        event = {"role": "assistant", "event_type": "delta", "content_items": [item]}
+        return json.dumps({**event, "usage_metadata": None, "finish_reason": None, "created_at": 0}).encode() + b"\n"
+
+    opens, grows = fragment("", "f", "c1"), fragment("{")
+    halves = [opens[:50], opens[50:]]
+    for chunks in ([opens + grows[:-1], grows[-1:], *halves, grows], [opens, grows, opens, grows]):
+        machine = Translator("unievent-jsonl", "unievent-jsonl")
+        with pytest.raises(GrammarError, match="begins another group"):
+            for chunk in [*chunks, b""]:
+                machine.feed(chunk)

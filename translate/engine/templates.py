@@ -167,7 +167,8 @@ class RunReader:
         if (mark is not None and mark[0] == hot.codec) != (hot.stamp is not None):
             return None
         held = _with_holes(unit, hot.unit)
-        if held is None:
+        if held is None or not jsontext.same(held, hot.unit):
+            # one that opens a part may say more than those that grow it
             return None
         limits = self._limits
         text = carry_of(carry)
