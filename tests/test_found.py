@@ -232,7 +232,7 @@ def test_a_done_is_not_shared_with_a_fragment_that_was_given_out() -> None:
 
 def test_a_unit_shares_nothing_with_events() -> None:
     note, vector = Annotate("k", {"a": [1]}), Append([1.0])
-    events = [Open("embedding"), vector, note, Close(), Finish()]
+    events: list[Any] = [Open("embedding"), vector, note, Close(), Finish()]
     for unit in encode(events, "unievent"):
         unit.setdefault("carry", {}).get("events", []).clear()
         for item in unit["content_items"]:
@@ -253,7 +253,5 @@ def test_what_opens_a_call_is_no_pattern_of_what_grows_it() -> None:
     opens, grows = fragment("", "f", "c1"), fragment("{")
     halves = [opens[:50], opens[50:]]
     for chunks in ([opens + grows[:-1], grows[-1:], *halves, grows], [opens, grows, opens, grows]):
-        machine = Translator("unievent-jsonl", "unievent-jsonl")
         with pytest.raises(GrammarError, match="begins another group"):
-            for chunk in [*chunks, b""]:
-                machine.feed(chunk)
+            list(convert(chunks, "unievent-jsonl", "unievent-jsonl"))

@@ -40,6 +40,7 @@ _SAMPLED = 1024
 # possessive, and an open end: text without its closing quote is scanned once
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 _SEPARATORS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 RESPELLED = re.compile(rb"\\u|\\/|" + b"|".join(raw for raw, _ in _SEPARATORS))
@@ -261,9 +262,14 @@ def units(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass")
 
 
+def has_surrogates(text: str) -> bool:
+    """Whether halves of pairs are in a text."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
 def whole(text: str) -> str:
     """``text`` with surrogate pairs that were joined from two fragments made one character."""
-    if text.isascii():
+    if not has_surrogates(text):
         return text
     return units(text).decode("utf-16-le", "surrogatepass")
 

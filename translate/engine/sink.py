@@ -11,7 +11,7 @@ from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
 from ..codec import Codec, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
-from ..shapes import Writer
+from ..shapes import Writer, laid
 from .runs import Run
 from .templates import RunWriter
 
@@ -98,7 +98,7 @@ class UnitSink:
             return
         self.units += 1
         text = jsontext.dumps_strict(carry) if carry is not None else None
-        self.out.append(framing(jsontext.dumps_plain(unit), name, text))
+        self.out.append(laid(framing, unit, name, text, jsontext.dumps_plain(unit)))
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:
         """A carry as it is written, if it is; what it makes good is noted, or refused."""

@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from io import BytesIO
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
 from ..algebra.events import JsonObject
 from ..errors import DecodeError, GrammarError, TranslateError, excerpt
 from ..limits import Limits
-from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, too_large
-from .lines import LineBuffer, RidingWriter, inside
+from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, laid, too_large
+from .blocks import BARE_BODY, ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
+from .lines import LineBuffer, RidingWriter
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
 _CARRY = b"carry "
+_DATA = b"data:"
 _PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: (.*+)\n\n")
 """Matches, between LFs alone, a block as careful writers write it: a carry, a name, either or none; one data line."""
 _LINE = re.compile(rb"[^\n]++")
@@ -34,54 +36,9 @@ _BODY = re.compile(rb"[ \t]*+(?:\{|\[[ \t]*+(?:[\[{]|$))")
 _KEEP = 4096
 _new = tuple.__new__
 _LF = 10
-_NO_NAME = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
-"""What an event name cannot have in it: what some reader takes for a line end, or half a character."""
-_NAME = 64
-"""Characters of an event name that is worth remembering."""
-
-BARE_BODY: Final = "\n"
-"""The name of a unit that is a bare JSON body; no event can have it."""
-ERROR_LINE: Final = "\nerror"
-"""The name of a unit that is the JSON of a line ``error: …``; no event can have it."""
-ERROR_MEMBER: Final = "\nerror.error"
-"""The name of a unit whose member ``error`` is the JSON of such a line."""
 
 E = TypeVar("E", bound=TranslateError)
-CarryPlace: TypeAlias = Literal["comment", "member"]
 WritesDone: TypeAlias = Literal["always", "success", "never"]
-
-
-@lru_cache
-def framing_of(place: CarryPlace, *, names: bool, errors: bool) -> Framing:
-    """How blocks are laid out: the carry as a comment or as the unit's last member, the event name, and the data."""
-
-    def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
-        before = _before_data(name, names, errors) if name is not None else b"data: "
-        if carry is None:
-            return before + unit + b"\n\n"
-        if place == "member":
-            return before + inside(unit, carry) + b"\n\n"
-        return b": carry " + carry + b"\n" + before + unit + b"\n\n"
-
-    return framing
-
-
-framing = framing_of("comment", names=True, errors=False)
-"""The framing without options."""
-
-
-def _before_data(name: str, names: bool, errors: bool) -> bytes:
-    # names that the other side chose are not kept at length
-    return (_known_before if len(name) <= _NAME else _known_before.__wrapped__)(name, names, errors)
-
-
-@lru_cache(maxsize=64)
-def _known_before(name: str, names: bool, errors: bool) -> bytes:
-    if errors and name in (ERROR_LINE, ERROR_MEMBER):
-        return b"error: "
-    if not names or name[:1] in ("", " ") or _NO_NAME.search(name):
-        return b"data: "
-    return b"event: " + name.encode() + b"\ndata: "
 
 
 class SseReader:
@@ -100,7 +57,7 @@ class SseReader:
         self._head: bytes | None = b""
         self._after_cr = False
         self._kept = b""
-        self._block = bytearray()
+        self._block = BytesIO()
         self._block_size = 0
         self._block_offset = 0
         self.cursor = Cursor()
@@ -116,7 +73,7 @@ class SseReader:
             if data[:1] == b"\n":
                 data = data[1:]
                 self._skip(1)
-        if self._block or self._lines.size:
+        if self._block_size or self._lines.size:
             return self._line_by_line(data)
         if self._kept:
             data, self._kept = self._kept + data, b""
@@ -125,7 +82,7 @@ class SseReader:
 
     def one(self, chunk: Chunk) -> Frame | None:
         cursor = self.cursor
-        if type(chunk) is not bytes or self._head is not None or self._kept or self._block or self._after_cr:
+        if type(chunk) is not bytes or self._head is not None or self._kept or self._block_size or self._after_cr:
             return None
         found = _PLAIN.fullmatch(chunk)
         if found is None or self.ended or self._lines.size or self._octets.held or cursor.at < len(cursor.data):
@@ -184,8 +141,9 @@ class SseReader:
     def _line_by_line(self, data: bytes) -> Iterator[Frame]:
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
         self.cursor.turn(b"")
-        for line in self._lines.feed(data):
-            yield from self._line(line)
+        lines = self._lines.feed(data)[::-1]
+        while lines:
+            yield from self._line(lines.pop())
         if self._block_size + self._lines.size > self._limit:
             raise too_large(self._limit, self._block_offset)
 
@@ -201,33 +159,34 @@ class SseReader:
 
     def _skip(self, length: int) -> None:
         self.cursor.base += length
-        if not self._block:
+        if not self._block_size:
             self._block_offset = self.cursor.base
 
     def _line(self, line: bytes) -> Iterator[Frame]:
         self.cursor.base += len(line)
-        line = line.rstrip(b"\r\n")
-        if line:
-            self._block += line + b"\n"
-            self._block_size += len(line)
+        size = len(line) - (line[-2:] == b"\r\n") - (line[-1:] in (b"\r", b"\n"))
+        if size:
+            self._block.write(memoryview(line)[:size])
+            self._block.write(b"\n")
+            self._block_size += size
             if self._block_size > self._limit:
                 raise too_large(self._limit, self._block_offset)
             return
-        if self._block:
+        if self._block_size:
             yield from self._dispatch(whole=True)
         self._block_offset = self.cursor.base
 
     def _last(self, rest: bytes) -> Iterator[Frame]:
         yield from self._line_by_line(rest)
-        self._block += self._lines.rest()
-        if self._block:
+        rest = self._lines.rest()
+        self._block.write(rest)
+        self._block_size += len(rest)
+        if self._block_size:
             yield from self._dispatch(whole=False)
 
     def _dispatch(self, *, whole: bool) -> Iterator[Frame]:
-        block = bytes(self._block)
-        self._block.clear()
-        self._block_size = 0
-        return self._frames(block, whole=whole)
+        block, self._block, self._block_size = self._block, BytesIO(), 0
+        return self._frames(block.getvalue(), whole=whole)
 
     def _frames(self, block: bytes, *, whole: bool) -> Iterator[Frame]:
         """What a block, its lines ended by LF, says: an event, and what stands bare beside it, if any."""
@@ -238,10 +197,15 @@ class SseReader:
         beside: list[Frame] = []
         pings, body = 0, None
         for found in _LINE.finditer(block):
-            line = found[0]
-            field, colon, value = line.partition(b":")
-            if value[:1] == b" ":
-                value = value[1:]
+            start, end = found.span()
+            if block.startswith(_DATA, start, end):
+                # copied once: it may be long
+                at = start + len(_DATA)
+                field, colon, value = b"data", b":", block[at + block.startswith(b" ", at, end) : end]
+            else:
+                line = found[0]
+                field, colon, value = line.partition(b":")
+                value = value.removeprefix(b" ")
             if field == b"data":
                 body = None
                 if data is None:
@@ -265,6 +229,8 @@ class SseReader:
         if body is not None:
             beside.append(Frame(block[body:].rstrip(_SPACE), self._block_offset, BARE_BODY, whole=whole))
         text = bytes(data) if data is not None else None
+        # nothing of it stays while its unit is at work
+        found = value = data = block = None  # type: ignore[assignment]
         if text is not None and self._is_done(text):
             self.ended = True
             text = None
@@ -277,12 +243,16 @@ class SseReader:
         elif not after_end and (text is not None or carries or pings):
             yield Frame(text, self._block_offset, name or None, tuple(carries), pings, whole)
         for frame in beside:
-            if after_end:
-                raise self._stray(frame.data)
-            if frame.name == BARE_BODY and not self._bare:
-                what = "a JSON body that stands bare in an event stream"
-                raise self._placed(DecodeError(what, expected="events", excerpt=excerpt(frame.data)))
-            yield frame
+            yield self._standing(frame, after_end)
+
+    def _standing(self, frame: Frame, after_end: bool) -> Frame:
+        """What stands bare beside an event, where it may."""
+        if after_end:
+            raise self._stray(frame.data)
+        if frame.name == BARE_BODY and not self._bare:
+            what = "a JSON body that stands bare in an event stream"
+            raise self._placed(DecodeError(what, expected="events", excerpt=excerpt(frame.data)))
+        return frame
 
     def _is_done(self, text: bytes) -> bool:
         return self._done is not None and text.rstrip(_SPACE) == self._done
@@ -332,7 +302,7 @@ class SseWriter(RidingWriter):
         if unit is not None:
             if name == ERROR_MEMBER and self._shape.errors and unit.keys() == {"error"}:
                 unit = unit["error"]
-            out.append(self._frame(jsontext.dumps(unit), name, text))
+            out.append(laid(self._frame, unit, name, text, jsontext.dumps(unit)))
         elif text is not None:
             out.append(b": carry " + text + b"\n\n")
 

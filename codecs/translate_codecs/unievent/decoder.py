@@ -175,7 +175,7 @@ class UniEventDecoder(Decoder):
                 return None
             if not jsontext.same(whole, parse_arguments(self._whole(), said.name, said.id)):  # type: ignore[arg-type]
                 return None
-        elif type(whole) is not str or whole != self._whole() or jsontext.whole(whole) != whole:
+        elif type(whole) is not str or not self._grown.comes_to(whole) or jsontext.has_surrogates(whole):
             return None
         self._state = BETWEEN
         return [Close(residue={NAME: {STAMP: at}})]
@@ -265,12 +265,12 @@ class UniEventDecoder(Decoder):
 
     def _contradiction(self, item: JsonObject, kind: str) -> str | None:
         """The member in which a ``.done`` is not what its fragments add up to."""
-        field, grown = FIELD[kind], self._whole()
+        field = FIELD[kind]
         if kind == "tool_call":
-            parsed = parse_arguments(grown, self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+            parsed = parse_arguments(self._whole(), self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
             if not close_enough(member(item, field, dict, "a tool_call.done"), parsed):
                 return field
-        elif not jsontext.same(data_of(item, kind), grown):
+        elif not self._grown.comes_to(data_of(item, kind)):
             return field
         mine, theirs = self._said, header(item, kind)
         if theirs != mine:
