@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from translate import (
     DecodeError,
     Failure,
     Finish,
+    GrammarError,
     Handover,
     LimitExceeded,
     Limits,
@@ -25,9 +27,11 @@ from translate import (
     Open,
     State,
     TokenCounts,
+    TranslateError,
     Translator,
     Usage,
     convert,
+    encode,
 )
 from translate import assemble as assembled
 from translate.jsontext import Beyond
@@ -179,3 +183,75 @@ def test_a_source_that_fails_after_the_end() -> None:
     made = Translator("unievent-jsonl", "gateway-sse", errors="encode")
     assert made.fail(OSError()) != []
     assert made.fail(OSError()) == []
+
+
+@pytest.mark.parametrize("errors", ["raise", "encode"])
+def test_a_failure_before_a_fault_in_the_same_chunk(errors: Any) -> None:
+    start = b'data: {"success":true,"code":200,"value":{"type":"streamStart","model":{}}}\n\n'
+    failed = b'data: {"success":false,"code":503,"message":"a"}\n\n'
+    seen = []
+    for chunks in ([start + failed + failed], [start, failed, failed], [start, failed + failed]):
+        machine = Translator("gateway-sse", "unievent", clock=lambda: 1, errors=errors)
+        for chunk in chunks:
+            with suppress(TranslateError):
+                machine.feed(chunk)
+        seen.append(str(machine.failure))
+    assert len(set(seen)) == 1
+    assert ("unit 1" in seen[0]) == (errors == "encode")
+
+
+def test_what_waits_is_not_shared_with_the_unit_that_brought_it() -> None:
+    """A stamp that another codec's carry holds, on a part that is not said before its first fragment."""
+    start, ended, stop = (
+        {"success": True, "code": 200, "value": value}
+        for value in (
+            {"type": "streamStart", "model": {"name": "m", "tier": "t", "publisher": "P", "provider": "Q"}},
+            {"type": "contentEnd"},
+            {"type": "stop", "usage": {"provider": "q", "inputTokens": 1, "outputTokens": 2, "finishReason": "stop"}},
+        )
+    )
+    carry = {"v": 1, "x-1": {"a": 5}}
+    opened = {"success": True, "code": 200, "value": {"type": "contentStart"}, "carry": carry}
+    machine = Translator("gateway", "unievent", clock=lambda: 1)
+    machine.feed(start)
+    machine.feed(opened)
+    carry["x-1"]["a"] = 6  # type: ignore[index]
+    said = [*machine.feed(ended), *machine.feed(stop), *machine.close()]
+    assert said[0]["carry"]["x-1"] == {"a": 5}
+
+
+def test_a_done_is_not_shared_with_a_fragment_that_was_given_out() -> None:
+    item = {"type": "text.delta", "text": "a", "fidelity": {"k": 1}}
+    event = {"role": "assistant", "event_type": "delta", "usage_metadata": None, "finish_reason": None}
+    machine = Translator("unievent", "unievent")
+    (said,) = machine.feed({**event, "content_items": [item], "created_at": 5.0})
+    said["content_items"][0]["fidelity"]["k"] = 2
+    (done,) = machine.feed({**event, "content_items": [{**item, "type": "text.done"}], "created_at": 6.0})
+    assert done["content_items"][0]["fidelity"] == {"k": 1}
+
+
+def test_a_unit_shares_nothing_with_events() -> None:
+    note, vector = Annotate("k", {"a": [1]}), Append([1.0])
+    events: list[Any] = [Open("embedding"), vector, note, Close(), Finish()]
+    for unit in encode(events, "unievent"):
+        unit.setdefault("carry", {}).get("events", []).clear()
+        for item in unit["content_items"]:
+            item.get("embedding", []).append(2.0)
+    for unit in encode([Open("text"), note, Append("a"), Close(), Finish()], "gateway"):
+        for held in unit.get("carry", {}).get("before", []):
+            held["events"][0]["data"]["a"].append(2)
+    assert note == Annotate("k", {"a": [1]})
+    assert vector == Append([1.0])
+
+
+def test_what_opens_a_call_is_no_pattern_of_what_grows_it() -> None:
+    def fragment(arguments: str, name: str = "", id: str = "") -> bytes:
+        item = {"type": "tool_call.delta", "name": name, "arguments": arguments, "tool_call_id": id}
+        event = {"role": "assistant", "event_type": "delta", "content_items": [item]}
+        return json.dumps({**event, "usage_metadata": None, "finish_reason": None, "created_at": 0}).encode() + b"\n"
+
+    opens, grows = fragment("", "f", "c1"), fragment("{")
+    halves = [opens[:50], opens[50:]]
+    for chunks in ([opens + grows[:-1], grows[-1:], *halves, grows], [opens, grows, opens, grows]):
+        with pytest.raises(GrammarError, match="begins another group"):
+            list(convert(chunks, "unievent-jsonl", "unievent-jsonl"))

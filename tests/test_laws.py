@@ -55,7 +55,6 @@ def huge(kind: Any, data: Any, cuts: int = 3) -> Source:
     return Source("events", [head, *(Append(piece) for piece in pieces), Close(), Finish()])
 
 
-
 HUGE_TEXT = huge("text", "a\u2028é😀" * (HUGE // 10))
 HUGE_CALL = huge("tool_call", '{"a":"' + "x" * HUGE + '"}')
 HUGE_DATA = huge("inline_data", b"\0\xff" * (HUGE // 2))
@@ -69,7 +68,7 @@ def plain(source: Source) -> list[Any]:
     if source.format == "events":
         return [to_json(event) for event in at_home(source.stream, *MESSAGES)]
     if source.format == "events-jsonl":
-        events = [from_json(jsontext.loads_strict(line)) for line in source.joined.splitlines()]
+        events = [from_json(jsontext.from_strict(jsontext.loads(line))) for line in source.joined.splitlines()]
         return [to_json(event) for event in at_home(events, *MESSAGES)]
     if source.format in OBJECTS:
         return source.stream

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from .algebra.events import Event, Failure, JsonObject
 from .algebra.failures import reported
+from .algebra.parts import Gathered
 from .carry.losses import ErrorPolicy, LossPolicy, Report
 from .engine.checker import Checker, Fault
 from .engine.options import ModelOption, check_names
@@ -98,7 +99,7 @@ def convert(
 
     ``stream`` is any iterable, or asynchronous iterable, of chunks: bytes or text cut anywhere for byte formats, one
     unit for object formats; a single ``bytes`` or ``str`` is one chunk. The result is an iterator of the same colour;
-    of ``bytes`` for byte formats (one item a step, of one or more whole units), of units for object formats.
+    of ``bytes`` for byte formats (an item is one or more whole units), of units for object formats.
 
     ``model``    who answers, for targets that name it where the source does not: a :class:`Model`, a mapping of its
                  fields, or a name
@@ -218,11 +219,17 @@ def assemble(
     reading = _skin(stream, _EventReader(src, strict=strict, limits=limits, folds=True))
     if isinstance(reading, AsyncStream):
         return _aassemble(reading, src, target.assemble)
-    return target.assemble([_no_failure(event, src) for event in reading])
+    gathered = Gathered()
+    for event in reading:
+        gathered.add(_no_failure(event, src))
+    return target.assemble(gathered.events())
 
 
 async def _aassemble(reading: AsyncStream[Event], src: Format, assembled: Callable[[list[Event]], Any]) -> Any:
-    return assembled([_no_failure(event, src) async for event in reading])
+    gathered = Gathered()
+    async for event in reading:
+        gathered.add(_no_failure(event, src))
+    return assembled(gathered.events())
 
 
 def _no_failure(event: Event, src: str) -> Event:

@@ -41,6 +41,7 @@ _SAMPLED = 1024
 # possessive, and an open end: text without its closing quote is scanned once
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 _SEPARATORS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 RESPELLED = re.compile(rb"\\u|\\/|" + b"|".join(raw for raw, _ in _SEPARATORS))
@@ -195,11 +196,6 @@ def dumps_strict(value: Any) -> bytes:
     return dumps(to_strict(value)) if out is None or b"$" in out else out
 
 
-def loads_strict(raw: bytes, nesting: int = NESTING) -> Any:
-    """The reverse of :func:`dumps_strict`."""
-    return from_strict(loads(raw, nesting))
-
-
 def to_strict(value: Any) -> Any:
     """``value`` with the numbers that JSON has not written as objects; itself where nothing is to be done."""
     if type(value) is dict:
@@ -216,7 +212,7 @@ def to_strict(value: Any) -> Any:
 
 
 def from_strict(value: Any) -> Any:
-    """The reverse of :func:`to_strict`."""
+    """The reverse of :func:`to_strict`: of the value of text that :func:`dumps_strict` wrote."""
     if type(value) is dict:
         if len(value) == 1 and isinstance(spelling := value.get("$number"), str):
             return _unreal(spelling)
@@ -262,9 +258,14 @@ def units(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass")
 
 
+def has_surrogates(text: str) -> bool:
+    """Whether halves of pairs are in a text."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
 def whole(text: str) -> str:
     """``text`` with surrogate pairs that were joined from two fragments made one character."""
-    if text.isascii():
+    if not has_surrogates(text):
         return text
     return units(text).decode("utf-16-le", "surrogatepass")
 

@@ -10,7 +10,8 @@ class Limits:
     """Bounds on what a stream may make the library hold. Passing one raises :class:`translate.LimitExceeded`.
 
     ``unit``     bytes of one wire unit (a line, an event's block, an array's element)
-    ``part``     characters, bytes or vector elements of one open part; an event in it that has none counts as one
+    ``part``     characters, bytes or vector elements of one open part, one at least a fragment, and with them all else
+                 that its units hold and that may have to wait with it: unknown units and members, states, annotations
     ``nesting``  levels of arrays and objects in one unit, and in a call's arguments
     ``carry``    bytes of one carry; one over it is an error in strict mode and ignored otherwise
     """

@@ -101,7 +101,7 @@ def test_every_event_comes_back(event: Event) -> None:
     assert type(back) is type(event)
     assert jsontext.same(to_json(back), form)
     raw = jsontext.dumps_strict(form)
-    assert jsontext.same(to_json(from_json(jsontext.loads_strict(raw))), json_whole(form))
+    assert jsontext.same(to_json(from_json(jsontext.from_strict(jsontext.loads(raw)))), json_whole(form))
     assert modelled(jsontext.loads(raw))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.sources import BAD, FRAMES, frame
-from translate import Fault, Limits, check, convert
+from translate import Fault, Limits, Report, check, convert
+from translate.engine import checker
 
 SSE = b"".join(convert(FRAMES, "gateway", "gateway-sse"))
 UNIEVENT = b"".join(convert(FRAMES, "gateway", "unievent-sse"))
@@ -71,3 +73,29 @@ def test_what_ends_a_check_is_not_tolerated() -> None:
     assert told(found) == [(1, "GrammarError", False)]
     assert told(check(FRAMES[:2], "gateway")) == [(2, "TruncatedStream", False)]
     assert told(check([SSE], "gateway-sse", limits=Limits(unit=10))) == [(0, "LimitExceeded", False)]
+
+
+@pytest.mark.parametrize("word", ["end_turn", "", "content_filter", "toolCall"])
+def test_a_reason_that_is_none_of_the_four_words_is_found_and_tolerated(word: str) -> None:
+    units = list(convert(FRAMES, "gateway", "unievent", loss="drop"))
+    stop = {**units[-1], "finish_reason": word}
+    (fault,) = check([*units[:-1], stop], "unievent")
+    assert told([fault]) == [(len(units) - 1, "stop.finish_reason", True)]
+    assert "'stop', 'length', 'tool_call' or 'unknown'" in fault.reason
+    assert list(convert([*units[:-1], stop], "unievent", "gateway"))
+    for known in ("stop", "length", "tool_call", "unknown"):
+        assert check([*units[:-1], {**stop, "finish_reason": known}], "unievent") == []
+
+
+@pytest.mark.parametrize(("code", "found"), [(399, True), (200, True), (-1, True), (400, False), (999, False)])
+def test_an_error_whose_code_is_none_of_an_error_is_found_and_tolerated(code: int, found: bool) -> None:
+    failed = [FRAMES[0], {"success": False, "code": code, "message": "m"}]
+    assert told(check(failed, "gateway")) == ([(1, "failed.code", True)] if found else [])
+    assert [unit["success"] for unit in convert(failed, "gateway", "gateway", errors="encode")] == [True, False]
+
+
+def test_findings_are_limited_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = b': carry {"member":[]}\n\n' * 9 + SSE
+    assert len(check([stream], "gateway-sse")) == 9
+    monkeypatch.setattr(checker, "Report", partial(Report, limit=5))
+    assert len(check([stream], "gateway-sse")) == 5

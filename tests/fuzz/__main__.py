@@ -19,7 +19,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
-LENGTH = 4096
+LENGTH = 1024
 
 
 class Watch:
@@ -74,7 +74,7 @@ def guided(name: str, seconds: int, corpus: Path) -> None:
 
 def at_random(name: str, seconds: int, corpus: Path) -> None:
     """By mutation, and inputs at random."""
-    from .seeds import mutated, seeds
+    from .seeds import mutated, noise, seeds
     from .targets import DICTIONARY, TARGETS
 
     watch, rng, pool = Watch(TARGETS[name], corpus / "found"), random.Random(name), seeds(name)
@@ -82,8 +82,7 @@ def at_random(name: str, seconds: int, corpus: Path) -> None:
     for seed in pool:
         watch(seed)
     while time.monotonic() < end:
-        fresh = watch.runs % 2 and rng.randbytes(rng.choice((30, 90, 300)))
-        watch(fresh or mutated(rng.choice(pool), rng, DICTIONARY))
+        watch(noise(rng) if watch.runs % 4 else mutated(rng.choice(pool), rng, DICTIONARY))
     print(f"{name}: {watch.runs} executions, {len(watch.found)} findings")
 
 

@@ -9,8 +9,12 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+HEAD = 12
+"""Bytes of an input that are choices of options."""
 MOST = 200
 """Pieces of a stream, at most."""
+SINGLY = 120
+"""Bytes that are fed one by one, at most: each costs as much as a unit."""
 
 
 class Choices:
@@ -48,6 +52,11 @@ class Choices:
         return self.take(self.left)
 
 
+def parted(data: bytes) -> tuple[Choices, Choices]:
+    """An input: what is chosen of options, and of the stream."""
+    return Choices(data[:HEAD]), Choices(data[HEAD:])
+
+
 def chunks(choices: Choices, pieces: Sequence[bytes]) -> list[bytes]:
     """A stream cut: as it was made, one unit a chunk, in chunks of all sizes, or within its units."""
     whole = b"".join(pieces)
@@ -58,7 +67,9 @@ def chunks(choices: Choices, pieces: Sequence[bytes]) -> list[bytes]:
     if how == 3:
         return [whole]
     if how == 4:
-        return cut(whole, [1] if len(whole) < 3000 else [7])
+        # some of it byte by byte
+        at = len(whole) * sizes[0] // 250
+        return [whole[:at], *cut(whole[at : at + SINGLY], [1]), whole[at + SINGLY :]]
     if how == 5:
         return cut(whole, sizes)
     if how == 6:

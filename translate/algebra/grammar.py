@@ -34,6 +34,7 @@ from .events import (
     Usage,
 )
 from .usage import latest
+from .weight import weight
 
 BETWEEN: Final = "between parts"
 INSIDE: Final = "in a part"
@@ -70,7 +71,7 @@ class Grammar:
     """Checks one stream of events.
 
     Call :meth:`check` with the events in order, in as many calls as you like. ``state`` is one of the table's,
-    ``kind`` the open part's kind or the last one's, ``size`` the length of its data; what has none counts as one.
+    ``kind`` the open part's kind or the last one's, ``size`` what it weighs (:mod:`translate.algebra.weight`).
     ``part`` is the event that opened the open part, ``stated`` whether a state that is not empty came in it,
     ``started`` whether there was a ``Start``, ``usage`` what the counts so far add up to.
     """
@@ -104,7 +105,7 @@ class Grammar:
                 if type(event.data) is not self.grows:
                     self.state = state
                     raise self._error(f"a part of kind {self.kind!r} cannot grow by this", self.grows.__name__)
-                self.size += len(event.data) or 1
+                self.size += weight(event)
                 if event.state is not None and event.state.values:
                     self.stated = True
             elif type(event) is Open:
@@ -112,9 +113,9 @@ class Grammar:
                 if self.kind not in GROWS:
                     raise self._error(f"no part is of kind {self.kind!r}", ", ".join(GROWS))
                 self.grows = GROWS[self.kind]
-                self.size, self.part, self.stated = 0, event, False
+                self.size, self.part, self.stated = weight(event) - 1, event, False
             else:
-                self.size += state == INSIDE
+                self.size += weight(event) if state == INSIDE else 0
                 self.started |= type(event) is Start
                 if type(event) is Usage:
                     self.usage = latest(event.usage, self.usage)

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from .. import jsontext
 from .events import Append, Close, Data, Event, Handover, Open, State
+from .weight import is_light
 
 _FOLD = 1024
+
+
 @dataclass(slots=True)
 class Part:
     """A part of an assembled message. ``states`` in the order they came; ``begun``: it has a fragment, if empty."""
@@ -92,8 +95,53 @@ class Growth:
             self._folded.append(join(self._recent))
             self._recent = []
 
+    def comes_to(self, whole: Data) -> bool:
+        """Whether ``whole`` is all of it. Long text that is, is not put together for that."""
+        if isinstance(whole, str):
+            at = 0
+            for piece in (*self._folded, *self._recent):
+                if not (isinstance(piece, str) and whole.startswith(piece, at)):
+                    break
+                at += len(piece)
+            else:
+                return at == len(whole)
+        return jsontext.same(whole, self.join() or type(whole)())
+
     def join(self) -> Data:
         """All of it, of the type the fragments have; ``""`` where there were none."""
-        if self._recent:
+        if self._recent or len(self._folded) > 1:
             self._folded, self._recent = [join([*self._folded, *self._recent])], []
         return join(self._folded)
+
+
+class Gathered:
+    """The events of a whole stream, its plain fragments together where they follow one another: what they come to."""
+
+    __slots__ = ("_events", "_grown", "_type")
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._grown = Growth()
+        self._type: type | None = None
+        """That of the fragments that are put together."""
+
+    def add(self, event: Event) -> None:
+        """The next event."""
+        if type(event) is Append and event.state is None and all(map(is_light, (event.residue or {}).values())):
+            if self._type is not type(event.data):
+                self._end()
+                self._type = type(event.data)
+            self._grown.add(event.data)
+            return
+        self._end()
+        self._events.append(event)
+
+    def events(self) -> list[Event]:
+        """All of them."""
+        self._end()
+        return self._events
+
+    def _end(self) -> None:
+        if self._type is not None:
+            self._events.append(Append(self._grown.join()))
+            self._grown, self._type = Growth(), None

@@ -4,7 +4,7 @@
 2. Once the open part is closed the next one is open: what waited of it is said at once, and so on.
 3. A unit of which all waits is whole at its place, as a ``Foreign`` of its own codec: so it comes home. Events that
    waited are marked (:data:`SAID`), and their own codec does not say them again.
-4. What waits is limited in bytes, all of it together.
+4. What waits is limited by its weight (:mod:`translate.algebra.weight`), all of it together.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Generic, TypeVar
 
 from ..errors import LimitExceeded
-from .events import Append, Close, Event, Handover, JsonObject, Residue, with_residue
-from .json_form import members
-from .parts import size
+from .events import Close, Event, Handover, JsonObject, Residue, with_residue
+from .weight import HELD, weight
 
 SAID: Final = "said"
 """The member of a residue that says that its codec said the event before, with the units that waited."""
-_OVERHEAD: Final = 64
-"""Bytes that an event takes beside its data."""
 
 Key = TypeVar("Key")
 
@@ -139,6 +136,4 @@ class Turn(Generic[Key]):
 
 
 def _weight(event: Event) -> int:
-    if type(event) is Append:
-        return _OVERHEAD + size(event.data)
-    return _OVERHEAD + sum(len(value) for value in members(event).values() if isinstance(value, str))
+    return HELD + weight(event)

@@ -6,14 +6,17 @@ All others go the long way, :mod:`translate.carry.reading`, which reads these to
 from __future__ import annotations
 
 from ..algebra.events import Event, JsonObject
+from ..algebra.weight import FEW, LIGHT
 from .making import RESERVED, VERSION
 
 
 def allows(carry: JsonObject, own: str) -> bool:
     """Whether a carry beside a unit of the codec ``own`` has one of the shapes.
 
-    The version, the mark ``synthetic``, and residues of one plain number each.
+    The version, the mark ``synthetic``, and few residues of one plain number each, which weigh nothing.
     """
+    if len(carry) >= FEW:
+        return False
     for name, value in carry.items():
         if name == "synthetic":
             if value is not True:
@@ -25,7 +28,7 @@ def allows(carry: JsonObject, own: str) -> bool:
             return False
         else:
             ((member, held),) = value.items()
-            if type(held) is not int or member[:1] == "$" or member == "synthetic":
+            if type(held) is not int or not -LIGHT < held < LIGHT or member[:1] == "$" or member == "synthetic":
                 return False
     return True
 
@@ -45,5 +48,6 @@ def put(carry: JsonObject, first: Event, own: str) -> None:
         if name == "synthetic":
             residue[own] = {**residue.get(own, {}), "synthetic": True}
         elif name != "v":
-            residue[name] = value
+            # the unit belongs to whoever gave it
+            residue[name] = dict(value)
     first.residue = residue or None

@@ -67,7 +67,8 @@ class Checker(Machine):
                 self._find(self._source.units, f"carry.{name}", "a carry without a unit speaks of one")
 
     def _find(self, unit: int | None, field: str, reason: str) -> None:
-        self.findings.append(Fault(unit, field, reason, content=True, tolerated=True))
+        if len(self.findings) < self._report.limit:
+            self.findings.append(Fault(unit, field, reason, content=True, tolerated=True))
 
     @property
     def ended(self) -> bool:

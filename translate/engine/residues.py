@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from .. import jsontext
 from ..algebra.events import Event, Foreign, JsonObject
+from ..algebra.weight import HELD, of_value
 from ..carry import patches
 from ..codec import Encoder
-from ..errors import LimitExceeded
 
 JOINED: Final = "n"
 """The member of a residue that says how many events came as one unit."""
@@ -25,12 +24,11 @@ MOST: Final = 1 << 16
 class Residues:
     """The residues of one stream."""
 
-    def __init__(self, encoder: Encoder, most: int) -> None:
-        """``most``: bytes of units that say nothing by themselves, and wait for the next that does."""
+    def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._most = most
         self._silent: list[JsonObject] = []
-        self._size = 0
+        self.size = 0
+        """What the units weigh that say nothing by themselves, and wait for the next that does."""
 
     def put(self, unit: JsonObject, said: list[Event]) -> None:
         """Put what ``unit``, which says ``said``, has beyond the expected into the residue of the first event."""
@@ -44,7 +42,7 @@ class Residues:
         residue: JsonObject = {**given.get(name, {}), **(mark or {})}
         first.residue = {**given, name: dict(residue)}
         if self._silent:
-            units, self._silent, self._size = [*self._silent, unit], [], 0
+            units, self._silent, self.size = [*self._silent, unit], [], 0
             expected = [piece.unit for piece in encoder.write(said) or () if piece.unit is not None]
             changes = [patches.diff(expected[i] if i < len(expected) else {}, each) for i, each in enumerate(units)]
             if any(changes) or len(expected) != len(units):
@@ -67,6 +65,4 @@ class Residues:
     def _wait(self, unit: JsonObject) -> None:
         """A unit that says nothing by itself: it comes home with the next that does."""
         self._silent.append(unit)
-        self._size += len(jsontext.dumps(unit))
-        if self._size > self._most:
-            raise LimitExceeded("part", self._most)
+        self.size += HELD + of_value(unit)

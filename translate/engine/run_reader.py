@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject
 from ..codec import NUMBER, TEXT, Hot
 from ..limits import Limits
@@ -120,7 +121,8 @@ class RunReader:
                 return Template(hot, made, mark, synthetic)
         again, self._seen = self._seen is hot, hot
         held = _with_holes(unit, hot.unit) if again else None
-        if held is None:
+        if held is None or not jsontext.same(held, hot.unit):
+            # one that opens a part may say more than those that grow it
             return None
         for spelled in SPELLINGS:
             made_of_it = around(spelled(held), framing, name, text)

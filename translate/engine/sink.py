@@ -11,7 +11,7 @@ from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
 from ..codec import Codec, Decoder, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
-from ..shapes import Writer
+from ..shapes import LONG, Writer, laid
 from .run_writer import RunWriter
 from .runs import Run
 
@@ -81,6 +81,9 @@ class UnitSink:
                     self._unsayable = not self._codec.sayable(event)
             if carry:
                 carry = self._weighed(carry, later)
+        if unit is not None and not self._writer.joined:
+            # it belongs to whoever gets it, and may hold what events hold
+            unit = jsontext.copied(unit)
         self._write(unit, name, carry)
 
     def plain(self, said: Said, events: Sequence[Event]) -> None:
@@ -103,7 +106,9 @@ class UnitSink:
         self.units += 1
         if carry is not None:
             text = jsontext.dumps_strict(carry)
-        self.out.append(framing(jsontext.dumps_plain(unit), name, text))
+        body = jsontext.dumps_plain(unit)
+        whole = framing(body, name, text) if len(body) <= LONG else laid(framing, unit, name, text, body)
+        self.out.append(whole)
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:
         """A carry as it is written, if it is; what it makes good is noted, or refused."""

@@ -74,7 +74,7 @@ class Source:
         self._deep = 2 * options.limits.nesting
         self._unit = -1
         self._tail: str | None = None
-        self._residues = Residues(self._wire, options.limits.part)
+        self._residues = Residues(self._wire)
         self._plain = has_short_way(self._wire, "read", "plain")
         self._grows = type(self._wire).grow is not Decoder.grow
         self._short = self._plain and opener is FrameOpener
@@ -174,8 +174,7 @@ class Source:
         at = reader.cursor.at
         if found is None or reader.ended or at >= len(reader.cursor.data):
             return
-        run = found.read(hot, reader.cursor)
-        if run is None:
+        if (run := found.read(hot, reader.cursor)) is None:
             return
         grammar, text = self._grammar, run.text
         size = grammar.size + len(text) + run.texts.count("")
@@ -197,8 +196,7 @@ class Source:
         found, hot, grammar = self._runs, self._next, self._grammar
         if found is None or hot is None or type(chunk) is not bytes:
             return False
-        run = found.one(hot, chunk)
-        if run is None:
+        if (run := found.one(hot, chunk)) is None:
             return False
         text = run.texts[0]
         size = grammar.size + (len(text) or 1)
@@ -245,8 +243,7 @@ class Source:
             carry = unit.pop("carry")
         if carry is not None:
             size = len(carries[0]) if carries else len(data or ())
-            known = type(carry) is dict and size <= self._options.limits.carry and self._carry.plain
-            if not known:
+            if type(carry) is not dict or size > self._options.limits.carry or not self._carry.plain:
                 return False
             if not short.allows(carry, self._name):
                 text = carries[0] if carries else data
@@ -396,5 +393,8 @@ class Source:
             if not self._carry.used:
                 raise
             raise CarryError(f"the carries make no valid stream: {error.what}", expected=error.expected) from None
-        if grammar.size > self._options.limits.part:
+        # one measure for the open part and all that waits with it
+        beside = self._residues.size
+        size = beside + grammar.size if grammar.state is INSIDE else max(beside, grammar.size)
+        if size > self._options.limits.part:
             raise LimitExceeded("part", self._options.limits.part)

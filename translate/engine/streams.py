@@ -10,13 +10,17 @@ from typing import Any, Generic, TypeVar
 import anyio
 
 from ..errors import MisuseError, TruncatedStream, shown
+from ..shapes import LONG
 from .translator import Machine
 
 T = TypeVar("T")
 
 
 class _Output(Generic[T]):
-    """Output that is ready, and the error that follows it. Bytes of one step are given out as one."""
+    """Output that is ready, and the error that follows it.
+
+    Bytes of one step are given out as one, unless they are long.
+    """
 
     def __init__(self, source: Any, machine: Machine) -> None:
         self._machine = machine
@@ -32,7 +36,7 @@ class _Output(Generic[T]):
         return self._machine.failure
 
     def _add(self, out: list[Any]) -> None:
-        if self._machine.joined and len(out) > 1:
+        if self._machine.joined and len(out) > 1 and sum(map(len, out)) <= LONG:
             self._ready.append(b"".join(out))  # type: ignore[arg-type]
         else:
             self._ready.extend(out)

@@ -192,19 +192,24 @@ class Translator(Machine):
 
     def _read(self, data: Chunk, out: list[Any]) -> None:
         self._writing.sink.out = out
-        self._source.feed(data)
-        if self._writing.failure is not None:
-            self._reported()
+        try:
+            self._source.feed(data)
+        finally:
+            # also where what follows a failure in the same chunk is wrong
+            if self._writing.failure is not None:
+                self._reported()
 
     def _end(self, out: list[Any]) -> None:
         self._writing.sink.out = out
-        self._source.close()
-        self._reported()
+        try:
+            self._source.close()
+        finally:
+            self._reported()
 
     def _reported(self) -> None:
         if self._writing.failure is not None and self.failure is None:
             self.failure = self._writing.failure
-            self.failure.locate(format=self._format, unit=self._options.unit)
+            self.failure.locate(format=self._format)
 
     def _meet(self, error: Exception, out: list[Any]) -> Exception | None:
         """Say an error in the target's own words, or have it raised."""

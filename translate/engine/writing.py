@@ -18,10 +18,11 @@ from ..algebra.events import (
 from ..algebra.failures import reported
 from ..algebra.json_form import same_event
 from ..algebra.serial import was_said
+from ..algebra.weight import HELD, weight
 from ..carry import patches
 from ..carry.losses import LossPolicy
 from ..codec import Encoder, Options, Written
-from ..errors import TranslateError, UpstreamFailure
+from ..errors import LimitExceeded, TranslateError, UpstreamFailure
 from ..registry import resolve
 from .residues import JOINED, MOST, UNITS
 from .runs import Fragments, Run, gather
@@ -61,6 +62,8 @@ class Writing:
         self._fragments = Fragments()
         """Plain fragments behind what is held."""
         self._due = 0
+        self._waiting = 0
+        """What the events weigh that wait to be joined."""
         self._raises = raises
         self.failure: UpstreamFailure | None = None
         """What the failure that the source reported, and that was said, stands for."""
@@ -144,6 +147,7 @@ class Writing:
         else:
             self.encode(event)
             self.failure = reported(event)
+            self.failure.locate(unit=self._options.unit)
 
     def encode(self, event: Event) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
@@ -191,6 +195,9 @@ class Writing:
             self._due = self._joined(event)
         if self._due:
             if len(held) < self._due and type(event) not in (Finish, Failure):
+                self._waiting += HELD + weight(event)
+                if self._waiting > self._options.limits.part:
+                    raise LimitExceeded("part", self._options.limits.part)
                 return
             unit = encoder.whole(held) or {}
             pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit))]
@@ -205,7 +212,7 @@ class Writing:
                 return
             own = encoder.residue(held[0])
             pieces = written if own is None or UNITS not in own else self._several(written, own[UNITS])
-        self._held, self._due = [], 0
+        self._held, self._due, self._waiting = [], 0, 0
         for piece in pieces:
             self._put(piece)
 

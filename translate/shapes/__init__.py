@@ -6,7 +6,8 @@ Readers are incremental and linear: bytes may be cut anywhere. A reader keeps at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from io import BytesIO
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from .. import jsontext
 from ..algebra.events import JsonObject
@@ -39,6 +40,47 @@ JSON_LINES = ("application/x-ndjson", "application/jsonl", "application/ndjson",
 
 Framing: TypeAlias = Callable[[bytes, str | None, bytes | None], bytes]
 """``(unit, event name, carry)`` → the bytes of one unit; ``unit`` and ``carry`` are JSON texts."""
+
+
+LONG: Final = 1 << 20
+"""Characters or bytes that are long: what holds as many is copied no more often than it must be."""
+_MARK: Final = "\0long"
+_SLICE: Final = 1 << 16
+
+
+def laid(framing: Framing, unit: JsonObject, name: str | None, carry: bytes | None, text: bytes) -> bytes:
+    """The bytes of a unit, whose JSON text is ``text``; beside long texts in it they stand in memory once."""
+    if len(text) <= LONG:
+        return framing(text, name, carry)
+    del text
+    pieces: list[str] = []
+    whole = framing(jsontext.dumps(_without_long(unit, pieces)), name, carry)
+    around = whole.split(jsontext.dumps(_MARK))
+    if len(around) != len(pieces) + 1:
+        # it has such a mark of its own
+        return framing(jsontext.dumps(unit), name, carry)
+    out = BytesIO()
+    for before, piece in zip(around, pieces, strict=False):
+        out.write(before + b'"')
+        for at in range(0, len(piece), _SLICE):
+            out.write(jsontext.dumps(piece[at : at + _SLICE])[1:-1])
+        out.write(b'"')
+    out.write(around[-1])
+    # not a copy
+    return out.getvalue()
+
+
+def _without_long(value: Any, pieces: list[str]) -> Any:
+    """A value with marks for its long texts, which are put into ``pieces`` in order."""
+    if isinstance(value, str):
+        # halves of a pair must not come apart
+        if len(value) <= _SLICE or jsontext.has_surrogates(value):
+            return value
+        pieces.append(value)
+        return _MARK
+    if type(value) is dict:
+        return {key: _without_long(each, pieces) for key, each in value.items()}
+    return [_without_long(each, pieces) for each in value] if type(value) is list else value
 
 
 class Cursor:

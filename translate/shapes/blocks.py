@@ -19,6 +19,8 @@ _NO_NAME = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
 _NAME = 64
 """Characters of an event name that is worth remembering."""
 
+BARE_BODY: Final = "\n"
+"""The name of a unit that is a bare JSON body; no event can have it."""
 ERROR_LINE: Final = "\nerror"
 """The name of a unit that is the JSON of a line ``error: …``; no event can have it."""
 ERROR_MEMBER: Final = "\nerror.error"
@@ -42,6 +44,10 @@ def framing_of(place: CarryPlace, *, names: bool, errors: bool) -> Framing:
         return b": carry " + carry + b"\n" + before + unit + b"\n\n"
 
     return framing
+
+
+framing = framing_of("comment", names=True, errors=False)
+"""The framing without options."""
 
 
 @lru_cache(maxsize=64)

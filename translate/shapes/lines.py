@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import Any
 
 from .. import jsontext
 from ..algebra.events import JsonObject
 from ..limits import Limits
-from . import JSON_LINES, Chunk, Cursor, Frame, Framing, Octets, too_large
+from . import JSON_LINES, Chunk, Cursor, Frame, Framing, Octets, laid, too_large
 
 _BOM = b"\xef\xbb\xbf"
 _new = tuple.__new__
@@ -33,12 +34,13 @@ class LineBuffer:
     __slots__ = ("_held",)
 
     def __init__(self) -> None:
-        self._held = bytearray()
+        # gives out what it holds without a copy
+        self._held = BytesIO()
 
     @property
     def size(self) -> int:
         """Bytes of the unfinished line."""
-        return len(self._held)
+        return self._held.tell()
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that ``data`` completes."""
@@ -46,16 +48,16 @@ class LineBuffer:
         if not lines:
             return lines
         rest = b"" if lines[-1].endswith((b"\n", b"\r")) else lines.pop()
-        if lines and self._held:
-            lines[0] = self.rest() + lines[0]
-        self._held += rest
+        if lines and self.size:
+            self._held.write(lines[0])
+            lines[0] = self.rest()
+        self._held.write(rest)
         return lines
 
     def rest(self) -> bytes:
         """What is held, given up."""
-        rest = bytes(self._held)
-        self._held.clear()
-        return rest
+        held, self._held = self._held, BytesIO()
+        return held.getvalue()
 
 
 class LinesReader:
@@ -197,7 +199,8 @@ class LinesWriter(RidingWriter):
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         unit, carry = self.riding(unit, carry)
         if unit is not None:
-            out.append(framing(jsontext.dumps(unit), name, jsontext.dumps_strict(carry) if carry else None))
+            text = jsontext.dumps_strict(carry) if carry else None
+            out.append(laid(framing, unit, name, text, jsontext.dumps(unit)))
 
 
 class Lines:

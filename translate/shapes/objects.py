@@ -101,7 +101,7 @@ class ObjectsWriter(RidingWriter):
     def write(self, unit: JsonObject | None, name: str | None, carry: JsonObject | None, out: list[Any]) -> None:
         unit, carry = self.riding(unit, carry)
         if unit is not None:
-            out.append({**unit, "carry": jsontext.to_strict(carry)} if carry else unit)
+            out.append({**unit, "carry": jsontext.copied(jsontext.to_strict(carry))} if carry else unit)
 
 
 class Objects:

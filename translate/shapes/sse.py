@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from io import BytesIO
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
 from ..algebra.events import JsonObject
 from ..errors import DecodeError, GrammarError, TranslateError, excerpt
 from ..limits import Limits
-from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, too_large
-from .blocks import ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
+from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, laid, too_large
+from .blocks import BARE_BODY, ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
 from .lines import LineBuffer, RidingWriter
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
 _CARRY = b"carry "
+_DATA = b"data:"
 _PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: (.*+)\n\n")
 """Matches, between LFs alone, a block as careful writers write it: a carry, a name, either or none; one data line."""
 _LINE = re.compile(rb"[^\n]++")
@@ -34,14 +36,9 @@ _BODY = re.compile(rb"[ \t]*+(?:\{|\[[ \t]*+(?:[\[{]|$))")
 _KEEP = 4096
 _new = tuple.__new__
 _LF = 10
-BARE_BODY: Final = "\n"
-"""The name of a unit that is a bare JSON body; no event can have it."""
+
 E = TypeVar("E", bound=TranslateError)
 WritesDone: TypeAlias = Literal["always", "success", "never"]
-
-
-framing = framing_of("comment", names=True, errors=False)
-"""The framing without options."""
 
 
 class SseReader:
@@ -60,7 +57,7 @@ class SseReader:
         self._head: bytes | None = b""
         self._after_cr = False
         self._kept = b""
-        self._block = bytearray()
+        self._block = BytesIO()
         self._block_size = 0
         self._block_offset = 0
         self.cursor = Cursor()
@@ -76,7 +73,7 @@ class SseReader:
             if data[:1] == b"\n":
                 data = data[1:]
                 self._skip(1)
-        if self._block or self._lines.size:
+        if self._block_size or self._lines.size:
             return self._line_by_line(data)
         if self._kept:
             data, self._kept = self._kept + data, b""
@@ -85,7 +82,7 @@ class SseReader:
 
     def one(self, chunk: Chunk) -> Frame | None:
         cursor = self.cursor
-        if type(chunk) is not bytes or self._head is not None or self._kept or self._block or self._after_cr:
+        if type(chunk) is not bytes or self._head is not None or self._kept or self._block_size or self._after_cr:
             return None
         found = _PLAIN.fullmatch(chunk)
         if found is None or self.ended or self._lines.size or self._octets.held or cursor.at < len(cursor.data):
@@ -101,7 +98,7 @@ class SseReader:
 
     def passes(self, size: int) -> bool:
         cursor = self.cursor
-        if self._head is not None or self._kept or self._block or self._after_cr or self._lines.size:
+        if self._head is not None or self._kept or self._block_size or self._after_cr or self._lines.size:
             return False
         if self.ended or self._octets.held or cursor.at < len(cursor.data):
             return False
@@ -154,8 +151,9 @@ class SseReader:
     def _line_by_line(self, data: bytes) -> Iterator[Frame]:
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
         self.cursor.turn(b"")
-        for line in self._lines.feed(data):
-            yield from self._line(line)
+        lines = self._lines.feed(data)[::-1]
+        while lines:
+            yield from self._line(lines.pop())
         if self._block_size + self._lines.size > self._limit:
             raise too_large(self._limit, self._block_offset)
 
@@ -171,33 +169,34 @@ class SseReader:
 
     def _skip(self, length: int) -> None:
         self.cursor.base += length
-        if not self._block:
+        if not self._block_size:
             self._block_offset = self.cursor.base
 
     def _line(self, line: bytes) -> Iterator[Frame]:
         self.cursor.base += len(line)
-        line = line.rstrip(b"\r\n")
-        if line:
-            self._block += line + b"\n"
-            self._block_size += len(line)
+        size = len(line) - (line[-2:] == b"\r\n") - (line[-1:] in (b"\r", b"\n"))
+        if size:
+            self._block.write(memoryview(line)[:size])
+            self._block.write(b"\n")
+            self._block_size += size
             if self._block_size > self._limit:
                 raise too_large(self._limit, self._block_offset)
             return
-        if self._block:
+        if self._block_size:
             yield from self._dispatch(whole=True)
         self._block_offset = self.cursor.base
 
     def _last(self, rest: bytes) -> Iterator[Frame]:
         yield from self._line_by_line(rest)
-        self._block += self._lines.rest()
-        if self._block:
+        rest = self._lines.rest()
+        self._block.write(rest)
+        self._block_size += len(rest)
+        if self._block_size:
             yield from self._dispatch(whole=False)
 
     def _dispatch(self, *, whole: bool) -> Iterator[Frame]:
-        block = bytes(self._block)
-        self._block.clear()
-        self._block_size = 0
-        return self._frames(block, whole=whole)
+        block, self._block, self._block_size = self._block, BytesIO(), 0
+        return self._frames(block.getvalue(), whole=whole)
 
     def _frames(self, block: bytes, *, whole: bool) -> Iterator[Frame]:
         """What a block, its lines ended by LF, says: an event, and what stands bare beside it, if any."""
@@ -208,10 +207,15 @@ class SseReader:
         beside: list[Frame] = []
         pings, body = 0, None
         for found in _LINE.finditer(block):
-            line = found[0]
-            field, colon, value = line.partition(b":")
-            if value[:1] == b" ":
-                value = value[1:]
+            start, end = found.span()
+            if block.startswith(_DATA, start, end):
+                # copied once: it may be long
+                at = start + len(_DATA)
+                field, colon, value = b"data", b":", block[at + block.startswith(b" ", at, end) : end]
+            else:
+                line = found[0]
+                field, colon, value = line.partition(b":")
+                value = value.removeprefix(b" ")
             if field == b"data":
                 body = None
                 if data is None:
@@ -235,6 +239,8 @@ class SseReader:
         if body is not None:
             beside.append(Frame(block[body:].rstrip(_SPACE), self._block_offset, BARE_BODY, whole=whole))
         text = bytes(data) if data is not None else None
+        # nothing of it stays while its unit is at work
+        found = value = data = block = None  # type: ignore[assignment]
         if text is not None and self._is_done(text):
             self.ended = True
             text = None
@@ -247,12 +253,16 @@ class SseReader:
         elif not after_end and (text is not None or carries or pings):
             yield Frame(text, self._block_offset, name or None, tuple(carries), pings, whole)
         for frame in beside:
-            if after_end:
-                raise self._stray(frame.data)
-            if frame.name == BARE_BODY and not self._bare:
-                what = "a JSON body that stands bare in an event stream"
-                raise self._placed(DecodeError(what, expected="events", excerpt=excerpt(frame.data)))
-            yield frame
+            yield self._standing(frame, after_end)
+
+    def _standing(self, frame: Frame, after_end: bool) -> Frame:
+        """What stands bare beside an event, where it may."""
+        if after_end:
+            raise self._stray(frame.data)
+        if frame.name == BARE_BODY and not self._bare:
+            what = "a JSON body that stands bare in an event stream"
+            raise self._placed(DecodeError(what, expected="events", excerpt=excerpt(frame.data)))
+        return frame
 
     def _is_done(self, text: bytes) -> bool:
         return self._done is not None and text.rstrip(_SPACE) == self._done
@@ -302,7 +312,7 @@ class SseWriter(RidingWriter):
         if unit is not None:
             if name == ERROR_MEMBER and self._shape.errors and unit.keys() == {"error"}:
                 unit = unit["error"]
-            out.append(self._frame(jsontext.dumps(unit), name, text))
+            out.append(laid(self._frame, unit, name, text, jsontext.dumps(unit)))
         elif text is not None:
             out.append(b": carry " + text + b"\n\n")
 

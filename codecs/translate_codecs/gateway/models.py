@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    Field,
     RootModel,
     StrictBool,
     StrictInt,
@@ -142,7 +143,7 @@ class Failed(Open):
     """An envelope with a failure, and no frame."""
 
     success: Annotated[Literal[False], StrictBool]
-    code: StrictInt
+    code: Annotated[StrictInt, Field(ge=400)]
     message: StrictStr
 
     @model_validator(mode="after")

@@ -20,6 +20,7 @@ from translate.algebra.events import (
 from translate.algebra.parts import Growth
 from translate.algebra.reading import member, optional
 from translate.algebra.states import is_hint
+from translate.algebra.weight import LIGHT
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
@@ -86,7 +87,7 @@ class UniEventDecoder(Decoder):
         kind, item = kind_of_unit(unit)
         self._state = STATES[self._state].get(kind, self._state)
         if kind == "delta":
-            self._fidelity = self._fidelity or item.get("fidelity") or None
+            self._fidelity = self._fidelity or jsontext.copied(item.get("fidelity")) or None
 
     def _begin(self, head: Open) -> None:
         self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
@@ -109,7 +110,7 @@ class UniEventDecoder(Decoder):
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         try:
             at = unit["created_at"]
-            if len(unit) != 6 or type(at) is not int or unit["role"] != "assistant":
+            if len(unit) != 6 or type(at) is not int or not -LIGHT < at < LIGHT or unit["role"] != "assistant":
                 return None
             if unit["event_type"] == "stop":
                 return self._plain_stop(unit, at)
@@ -174,7 +175,7 @@ class UniEventDecoder(Decoder):
                 return None
             if not jsontext.same(whole, parse_arguments(self._whole(), said.name, said.id)):  # type: ignore[arg-type]
                 return None
-        elif type(whole) is not str or whole != self._whole() or jsontext.whole(whole) != whole:
+        elif type(whole) is not str or not self._grown.comes_to(whole) or jsontext.has_surrogates(whole):
             return None
         self._state = BETWEEN
         return [Close(residue={NAME: {STAMP: at}})]
@@ -264,12 +265,12 @@ class UniEventDecoder(Decoder):
 
     def _contradiction(self, item: JsonObject, kind: str) -> str | None:
         """The member in which a ``.done`` is not what its fragments add up to."""
-        field, grown = FIELD[kind], self._whole()
+        field = FIELD[kind]
         if kind == "tool_call":
-            parsed = parse_arguments(grown, self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+            parsed = parse_arguments(self._whole(), self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
             if not close_enough(member(item, field, dict, "a tool_call.done"), parsed):
                 return field
-        elif not jsontext.same(data_of(item, kind), grown):
+        elif not self._grown.comes_to(data_of(item, kind)):
             return field
         mine, theirs = self._said, header(item, kind)
         if theirs != mine:

@@ -29,6 +29,8 @@ def _base64(text: str) -> str:
 
 
 Number = StrictInt | StrictFloat
+FinishReason = Literal["stop", "length", "tool_call", "unknown"]
+"""Why the model finished: the four words. Readers take any other for one of them."""
 
 
 class Open(BaseModel):
@@ -155,7 +157,7 @@ class StopEvent(Open):
     event_type: Literal["stop"]
     content_items: Annotated[list[Item], Field(max_length=0)]
     usage_metadata: UsageMetadata
-    finish_reason: StrictStr
+    finish_reason: FinishReason
     created_at: Number | None = None
 
 
@@ -203,7 +205,7 @@ class UniMessage(Open):
     role: Literal["user", "assistant"]
     content_items: list[Item]
     usage_metadata: UsageMetadata | None = None
-    finish_reason: StrictStr | None = None
+    finish_reason: FinishReason | None = None
     created_at: Number | None = None
 
 
