@@ -142,7 +142,7 @@ def _holes(value: object) -> int:
 
 
 class Usual:
-    """The unit of a plain fragment, taken apart once: the way to its text, and what stands beside that at each level."""
+    """The unit of a plain fragment, taken apart once: the way to its text, and what stands beside it at each level."""
 
     __slots__ = ("_levels", "hot")
 
