@@ -15,11 +15,13 @@ from .peers import peers
 from .reach import reach
 from .resources import imports, latency, memory
 from .table import HEAD, Plan, Row, line
+from .vendors import vendors
 
 GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "reach": reach,
     "cases": cases,
     "peers": peers,
+    "vendors": vendors,
     "growth": growth,
     "memory": memory,
     "latency": latency,

@@ -6,10 +6,7 @@ A ratio is printed only where input and output are alike; what a peer leaves und
 from __future__ import annotations
 
 import json
-import os
-import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -20,18 +17,16 @@ from translate import decode, encode
 
 from .cases import parse
 from .streams import units
-from .table import Plan, Row, cost, measure
-from .work import NOW, Run, Unit, cut, frames, gateway_sse, turn, unievent_sse, unievents
+from .table import Plan, Row, measure
+from .work import NOW, Unit, cut, frames, gateway_sse, turn, unievent_sse, unievents
 
 Data = Callable[[], list[str]]
 
 
 def peers(plan: Plan) -> Iterator[Row]:
     """All of them."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     yield from _parsing(plan)
     yield _assembly(plan)
-    yield from _translating(plan)
 
 
 def _name(dist: str) -> str | None:
@@ -141,74 +136,3 @@ def _assembly(plan: Plan) -> Row:
 
 def _undated(events: list[Unit]) -> list[Unit]:
     return [{key: event[key] for key in event if key != "created_at"} for event in events]
-
-
-# ---- one provider's stream to another's ----------------------------------------------------------------------
-
-
-def _translating(plan: Plan) -> Iterator[Row]:
-    """Anthropic's messages to OpenAI's chunks, an event at a time: what these do, and no codec here does yet."""
-    runs = turn(plan.events)
-    texts = [json.dumps(event, ensure_ascii=False) for event in anthropic(runs)]
-    case = "Anthropic JSON to OpenAI chat JSON, an event at a time"
-    undone = "open: no codec for these formats here"
-    for dist, made, target, what in (
-        ("llm-rosetta", _rosetta, 1 / 4, "its pipeline's stream processor; the signature is lost"),
-        ("litellm", _litellm, 1 / 25, "its Anthropic iterator and model_dump_json; the signature is kept"),
-    ):
-        name = _name(dist)
-        if name is None:
-            yield _absent(case, dist, target)
-            continue
-        work = made(texts)
-        deltas = [choice["delta"] for text in work() for choice in json.loads(text)["choices"]]
-        for member, kind in (("reasoning_content", "thinking"), ("content", "text")):
-            whole = "".join(run.whole for run in runs if run.kind == kind)
-            assert "".join(delta.get(member) or "" for delta in deltas) == whole, f"{dist} says something else"
-        seconds = statistics.median(cost(work, plan.repeat) / plan.repeat for _ in range(plan.rounds))
-        each = f"{seconds / len(texts) * 1e6:.1f} µs an event"
-        yield replace(Row(case, name, target=target, note=f"{undone}; theirs: {what}; {each}"), seconds=seconds)
-
-
-def _rosetta(texts: list[str]) -> Data:
-    pipeline = import_module("llm_rosetta.pipeline").ConversionPipeline("openai_chat", "anthropic")
-    pipeline.convert_request({"model": "m", "messages": [{"role": "user", "content": "?"}], "stream": True})
-
-    def run() -> list[str]:
-        processor = pipeline.create_stream_processor()
-        chunks = (chunk for text in texts for chunk in processor.process_chunk(json.loads(text)))
-        return [json.dumps(chunk, ensure_ascii=False) for chunk in chunks]
-
-    return run
-
-
-def _litellm(texts: list[str]) -> Data:
-    iterator = import_module("litellm.llms.anthropic.chat.handler").ModelResponseIterator
-
-    def run() -> list[str]:
-        lines = (f"data: {text}" for text in texts)
-        chunks = iterator(streaming_response=lines, sync_stream=True)
-        return [chunk.model_dump_json(exclude_none=True, exclude_unset=True) for chunk in chunks]
-
-    return run
-
-
-def anthropic(runs: list[Run]) -> list[Unit]:
-    """The turn in the words of Anthropic's messages."""
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
-    usage = {"input_tokens": 10, "output_tokens": 5}
-    out: list[Unit] = [{"type": "message_start", "message": {**message, "usage": usage}}]
-    for index, run in enumerate(runs):
-        start: Unit = {"type": run.kind, run.kind: ""}
-        delta, member = f"{run.kind}_delta", run.kind
-        if run.kind == "tool_call":
-            start = {"type": "tool_use", "id": run.id, "name": "get_weather", "input": {}}
-            delta, member = "input_json_delta", "partial_json"
-        said = [{"type": delta, member: piece} for piece in run.pieces]
-        if run.signature:
-            said.append({"type": "signature_delta", "signature": run.signature})
-        out.append({"type": "content_block_start", "index": index, "content_block": start})
-        out += [{"type": "content_block_delta", "index": index, "delta": each} for each in said]
-        out.append({"type": "content_block_stop", "index": index})
-    end = {"stop_reason": "tool_use", "stop_sequence": None}
-    return [*out, {"type": "message_delta", "delta": end, "usage": usage}, {"type": "message_stop"}]

@@ -33,6 +33,10 @@ class Plan:
     """Streams one after another, or open at once."""
     pieces: int = 2_000
     """Fragments, members, units or numbers that ten times as many are held against."""
+    fragments: int = 20_000
+    """Of calls in one stream of Chat, held against a tenth."""
+    padding: int = 20_000
+    """Chunks of padding in one, held against a tenth."""
     processes: int = 21
     """Pairs of fresh interpreters."""
     corpus: Path | None = None
@@ -40,7 +44,8 @@ class Plan:
 
     def full(self) -> Plan:
         """With the longest streams and the largest part too."""
-        return replace(self, lengths=(*self.lengths, 1_000_000), parts=(*self.parts, 256))
+        long = replace(self, fragments=116_667, padding=1_000_000)
+        return replace(long, lengths=(*self.lengths, 1_000_000), parts=(*self.parts, 256))
 
     def slow(self) -> Plan:
         """For work that takes seconds."""

@@ -18,7 +18,19 @@ from benchmarks.runs import MODULE, calls, runs, switch
 from benchmarks.table import Plan, Row, line
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SHORT = Plan(1, 1, events=100, lengths=(100,), parts=(1,), streamed=(1,), streams=3, pieces=5, processes=1)
+SHORT = Plan(
+    1,
+    1,
+    events=100,
+    lengths=(100,),
+    parts=(1,),
+    streamed=(1,),
+    streams=3,
+    pieces=5,
+    fragments=400,
+    padding=400,
+    processes=1,
+)
 
 
 @pytest.fixture

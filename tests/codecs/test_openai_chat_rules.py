@@ -300,6 +300,12 @@ def test_states_are_entries_with_an_index_of_their_own() -> None:
     assert home(events) == events[1:]
 
 
+def test_thinking_that_came_in_both_members_names_neither() -> None:
+    data = sse([S, say(reasoning="r", reasoning_content="r"), say(content="t"), end("stop")])
+    assert said(data)[1:4] == ["open thinking", "+r", "close"]
+    assert native(through(data, "unievent-sse", "openai-chat-sse")) == native(data)
+
+
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 def test_the_member_of_thinking_is_the_one_it_came_in(field: str) -> None:
     hint = State("", {"reasoning_field": field})

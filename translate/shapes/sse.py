@@ -28,7 +28,7 @@ _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
 _CARRY = b"carry "
 _DATA = b"data:"
-_PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z]++)\n)?+data: (.*+)\n\n")
+_PLAIN = re.compile(rb"(?:: carry (.*+)\n)?+(?:event: ([0-9A-Za-z_.]++)\n)?+data: (.*+)\n\n")
 """Matches, between LFs alone, a block as careful writers write it: a carry, a name, either or none; one data line."""
 _LINE = re.compile(rb"[^\n]++")
 _BODY = re.compile(rb"[ \t]*+(?:\{|\[[ \t]*+(?:[\[{]|$))")

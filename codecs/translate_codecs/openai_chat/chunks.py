@@ -42,7 +42,7 @@ class Chunk:
 
     thinking: str | None = None
     member: str | None = None
-    """What thinking came in."""
+    """What thinking came in, where it was one member."""
     text: str | None = None
     refusal: str | None = None
     calls: list[CallPiece] = field(default_factory=list)
@@ -95,7 +95,7 @@ def _read_delta(delta: JsonObject, out: Chunk) -> None:
         out.text = optional(delta, "content", str, "a delta")
     for name in reversed(FIELDS):
         if (text := optional(delta, name, str, "a delta")) or (text is not None and not out.thinking):
-            out.thinking, out.member = text, name
+            out.thinking, out.member = text, None if out.thinking else name
     out.details = list(_objects(delta, "reasoning_details"))
     if out.thinking is None:
         texts = [entry.get(name) for entry in out.details for name in ("text", "summary")]

@@ -22,7 +22,7 @@ from translate.algebra.serial import Serial, said_before
 from translate.codec import Codec, Decoder, Hot, Options
 
 from .steps import Known, Step
-from .units import Canonical, Units, text_in
+from .units import Canonical, Units, Usual
 from .words import NAME, REASON, read_reason
 
 ENDED = "ended"
@@ -74,7 +74,7 @@ class ChatDecoder(Decoder):
             step.take()
             open = known.serial.open
             self._units.call = None if open is None else known.by_key.get(open)
-        self._last.step = self._last.hot = None
+        self._last.step = self._last.usual = None
         for event in meant:
             kind = type(event)
             self._units.follow(event)
@@ -93,9 +93,9 @@ class ChatDecoder(Decoder):
 
     # ---- the short way
 
-    def _usual(self) -> Hot | None:
+    def _usual(self) -> Usual | None:
         """The unit of a plain fragment of the open part, if such are usual now."""
-        if self._last.hot is None:
+        if self._last.usual is None:
             known, open = self._known, self._known.serial.open
             free = self._units.call is not None and self._units.call.free
             if (
@@ -108,20 +108,21 @@ class ChatDecoder(Decoder):
             unit = self._units.usual()
             if unit is None:
                 return None
-            self._last.hot = Hot(unit, NAME)
-        return self._last.hot
+            self._last.usual = Usual(unit)
+        return self._last.usual
 
     def hot(self) -> Hot | None:
-        return self._usual()
+        usual = self._last.usual or self._usual()
+        return None if usual is None else usual.hot
 
     def grow(self, text: str) -> None:
         if self._units.kind == "tool_call" and self._units.call is not None:
             self._units.call.arguments.add(text)
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
-        hot = self._usual()
-        text = text_in(hot.unit, unit) if hot is not None and name is None else False
-        if type(text) is not str or not text:
+        usual = self._last.usual or self._usual()
+        text = usual.text(unit) if usual is not None and name is None else None
+        if not text:
             return None
         self.grow(text)
         return [Append(text)]
@@ -147,11 +148,11 @@ class ChatDecoder(Decoder):
 class _Last:
     """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
 
-    __slots__ = ("hot", "step")
+    __slots__ = ("step", "usual")
 
     def __init__(self) -> None:
         self.step: Step | None = None
-        self.hot: Hot | None = None
+        self.usual: Usual | None = None
 
 
 def reason_in(residue: JsonObject | None) -> str | None:

@@ -30,7 +30,7 @@ from translate.errors import ToolArgumentsError, TranslateError
 from translate.shapes.blocks import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
-from .units import Canonical, with_text
+from .units import Canonical
 from .words import (
     NAME,
     REASON,
@@ -71,11 +71,13 @@ class ChatEncoder(ChatDecoder, Encoder):
         event = events[0]
         if len(events) != 1 or type(event) is not Append or event.state is not None or type(event.data) is not str:
             return None
-        hot = self._usual() if event.data and self.residue(event) is None else None
-        if hot is None or event.data == REDACTED:
+        if not event.data or event.data == REDACTED or (event.residue and NAME in event.residue):
+            return None
+        usual = self._last.usual or self._usual()
+        if usual is None:
             return None
         self.grow(event.data)
-        return with_text(hot.unit, event.data), None, False
+        return usual.unit(event.data), None, False
 
     # ---- what units are expected
 

@@ -12,7 +12,7 @@ from translate.algebra.events import Annotate, Append, Event, Failure, JsonObjec
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
 from translate.carry.repeats import Repeats
-from translate.codec import TEXT, Options
+from translate.codec import TEXT, Hot, Options
 
 from .steps import Call
 from .words import (
@@ -141,39 +141,50 @@ def _holes(value: object) -> int:
     return int(value == TEXT) if value is None or type(value) in (str, int, bool) else 2
 
 
-def text_in(pattern: object, value: object) -> str | bool:
-    """The text that stands in a unit where ``pattern`` has :data:`TEXT`, all else being the same; false otherwise."""
-    if type(pattern) is not type(value):
-        return False
-    found: str | bool = True
-    if isinstance(pattern, dict) and isinstance(value, dict):
-        if len(pattern) != len(value):
-            return False
-        for key, held in pattern.items():
-            if key not in value or (inside := text_in(held, value[key])) is False:
-                return False
-            found = inside if inside is not True else found
-    elif isinstance(pattern, list) and isinstance(value, list):
-        if len(pattern) != len(value):
-            return False
-        for held, other in zip(pattern, value, strict=True):
-            if (inside := text_in(held, other)) is False:
-                return False
-            found = inside if inside is not True else found
-    elif pattern == TEXT:
-        return str(value)
-    else:
-        return pattern == value
-    return found
+class Usual:
+    """The unit of a plain fragment, taken apart once: the way to its text, and what stands beside it at each level."""
 
+    __slots__ = ("_levels", "hot")
 
-def with_text(pattern: Any, text: str) -> Any:
-    """The unit with a text in place of :data:`TEXT`."""
-    if isinstance(pattern, dict):
-        return {key: with_text(value, text) for key, value in pattern.items()}
-    if isinstance(pattern, list):
-        return [with_text(value, text) for value in pattern]
-    return text if pattern == TEXT else pattern
+    def __init__(self, unit: JsonObject) -> None:
+        """``unit``: with one :data:`TEXT`."""
+        self.hot = Hot(unit, NAME)
+        self._levels: list[tuple[Any, Any, Any, list[tuple[Any, Any]], list[Any]]] = []
+        at: Any = unit
+        while at != TEXT:
+            pairs = list(at.items() if type(at) is dict else enumerate(at))
+            way = next(key for key, value in pairs if _holes(value))
+            beside = [(key, value) for key, value in pairs if key != way]
+            inside = [key for key, value in beside if type(value) in (dict, list)]
+            self._levels.append((type(at), at, way, beside, inside))
+            at = at[way]
+
+    def text(self, unit: Any) -> str | None:
+        """The text of a unit that is this one but for it; ``None`` of any other."""
+        at = unit
+        for kind, level, way, beside, _ in self._levels:
+            if type(at) is not kind or len(at) != len(level):
+                return None
+            try:
+                for key, held in beside:
+                    found = at[key]
+                    if found is not held and not (found == held and jsontext.same(found, held)):
+                        return None
+                at = at[way]
+            except (KeyError, IndexError):
+                return None
+        return at if type(at) is str else None
+
+    def unit(self, text: str) -> JsonObject:
+        """The unit with this text. It shares nothing that can change."""
+        at: Any = text
+        for _, level, way, _, inside in reversed(self._levels):
+            copy = level.copy()
+            for key in inside:
+                copy[key] = jsontext.copied(level[key])
+            copy[way] = at
+            at = copy
+        return at  # type: ignore[no-any-return]
 
 
 _PER_UNIT = ("choices", "error")
