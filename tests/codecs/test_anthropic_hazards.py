@@ -46,7 +46,6 @@ class Row(NamedTuple):
     takes: tuple[str, ...] = ("unievent", "unievent-sse", "gateway", "gateway-sse", "openai-chat-sse", "events-jsonl")
 
 
-NO_CHAT = ("unievent", "unievent-sse", "gateway", "gateway-sse", "events-jsonl")
 RAW = ("gateway", "gateway-sse", "openai-chat-sse", "events-jsonl")
 TEXT = [block(0, "text"), text(0, "Hi"), stop(0)]
 ROWS: dict[str, Row] = {
@@ -80,12 +79,10 @@ ROWS: dict[str, Row] = {
     "two signatures": Row(
         [S, block(0, "thinking"), signed(0, "A"), signed(0, "B"), stop(0), end("end_turn"), STOP],
         [*HEAD, "open thinking", "+ [anthropic:signature=A]", "+ [anthropic:signature=B]", "close", *OVER],
-        NO_CHAT,
     ),
     "the same signature twice": Row(
         [S, block(0, "thinking"), signed(0, "A"), signed(0, "A"), stop(0), end("end_turn"), STOP],
         [*HEAD, "open thinking", "+ [anthropic:signature=A]", "+ [anthropic:signature=A]", "close", *OVER],
-        NO_CHAT,
     ),
     "redacted, twice": Row(
         [
@@ -107,7 +104,6 @@ ROWS: dict[str, Row] = {
     "thinking and signature at the start": Row(
         [S, block(0, "thinking", thinking="hm", signature="S"), stop(0), end("end_turn"), STOP],
         [*HEAD, "open thinking", "+hm [anthropic:signature=S]", "close", *OVER],
-        NO_CHAT,
     ),
     "text at the start": Row(
         [S, block(0, "text", text="Hi", citations=None), stop(0), end("end_turn"), STOP], [*HEAD, *HI, *OVER]
