@@ -269,7 +269,8 @@ class Codec(ABC):
     of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
     what no other codec says, by name; both are for predictions and documentation. ``leaves_out``: names of events that
     no unit of the format ever says, so that a carry may: ``close``, ``finish``, ``start``. ``complete``: a unit says
-    all that is meant, residues included, so that there is no carry.
+    all that is meant, residues included, so that there is no carry. ``spelled``: units whose text holds this are read
+    with their numbers as they are spelled, for what becomes text as it stands.
     """
 
     name: ClassVar[str]
@@ -279,6 +280,7 @@ class Codec(ABC):
     only: ClassVar[Mapping[str, str]] = {}
     leaves_out: ClassVar[frozenset[str]] = frozenset()
     complete: ClassVar[bool] = False
+    spelled: ClassVar[bytes] = b""
 
     @abstractmethod
     def encoder(self, options: Options) -> Encoder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 import pytest
@@ -26,7 +27,7 @@ from tests.codecs.anthropic_streams import (
     thinks,
 )
 from tests.codecs.chat_streams import said
-from translate import convert, decode
+from translate import check, convert, decode
 from translate.algebra.events import Failure, Finish, Open
 from translate.carry.losses import Report
 from translate.errors import LossError, TruncatedStream
@@ -277,6 +278,22 @@ def test_a_stream_comes_home(name: str) -> None:
     for format in row.takes:
         assert home(row.units, format) == row.units, format
     assert home(row.units, *row.takes[:2], *row.takes[1::-1][1:]) == row.units
+
+
+def test_a_whole_input_is_text_as_it_stands() -> None:
+    units = [S, block(0, "tool_use", input={"n": ["odd"]}), stop(0), end("tool_use"), STOP]
+    odd = b"[1.50,1e2,0.1234567890123456789]"
+    data = sse(units).replace(b'["odd"]', odd)
+    assert f'+{{"n":{odd.decode()}}}' in said(data, "anthropic-sse")
+    assert not check([data], "anthropic-sse")
+    for format in ("anthropic", "anthropic-jsonl", "unievent", "gateway-sse", "openai-chat-sse", "events-jsonl"):
+        mid = list(convert([data], "anthropic-sse", format, clock=lambda: CLOCK))
+        back = b"".join(convert(mid, format, "anthropic-sse"))
+        assert odd in back, format
+        assert b"carry" not in back, format
+    unit = list(convert([data], "anthropic-sse", "anthropic"))[1]
+    assert "carry" not in unit
+    assert json.loads(json.dumps(unit))["content_block"]["input"] == {"n": [1.5, 100.0, 0.1234567890123456789]}
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.takes == RAW])

@@ -68,6 +68,7 @@ class Source:
         self._carried = Carried(codec, self._grammar, options)
         self._carry = self._carried.reader
         self._opener = opener(options, self._carried.fault)
+        self._opener.spelled = codec.spelled
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire, options.limits.part)

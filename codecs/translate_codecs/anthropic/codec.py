@@ -50,6 +50,7 @@ class Anthropic(Codec):
         "server_tool_result": "anthropic has words for its own server tools alone",
     }
     leaves_out = frozenset({"start", "close"})
+    spelled = b'"input"'
 
     def encoder(self, options: Options) -> AnthropicEncoder:
         return AnthropicEncoder(self, options)

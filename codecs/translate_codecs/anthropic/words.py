@@ -116,7 +116,8 @@ def block_of(head: Open, id: str | None, grown: Append | None = None) -> JsonObj
         content = {} if grown is None else {"content": jsontext.loads_str(text)}
         return {"type": f"{head.name}{RESULT}", "tool_use_id": id, **content}
     if kind in CALLS:
-        return {"type": _TYPES[kind], "id": id, "name": head.name, "input": jsontext.loads_str(text) if text else {}}
+        given = jsontext.loads_str(text, spelled=True) if text else {}
+        return {"type": _TYPES[kind], "id": id, "name": head.name, "input": given}
     if kind == "thinking":
         if text == REDACTED and signature:
             return {"type": "redacted_thinking", "data": signature}
