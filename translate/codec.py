@@ -319,6 +319,13 @@ class Codec(ABC):
         """
         return said == meant
 
+    def content(self, residue: JsonObject) -> str:
+        """What of a residue of this codec's is content of the message, in a few words; ``""`` where nothing is.
+
+        It comes by a carry: takes any object.
+        """
+        return ""
+
     def assemble(self, events: Iterable[Event]) -> Any:
         """The message that complete, valid events add up to, in the format's own form."""
         raise CodecError(f"the codec {self.name!r} has no form for an assembled message")

@@ -382,6 +382,38 @@ def test_a_name_unlike_the_type_is_the_types_in_lenient_mode() -> None:
     assert said(without, "anthropic-sse") == [*HEAD, *HI, *OVER]
 
 
+EXPLAINED = {"type": "refusal", "explanation": "why"}
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        [S, end("refusal", delta={"stop_reason": "refusal", "stop_details": EXPLAINED}), STOP],
+        [start(stop_reason="refusal", stop_details=EXPLAINED), STOP],
+        # through a format that says none of it
+        list(convert(ROWS["a refusal without a block"].units, "anthropic", "gateway", clock=lambda: CLOCK)),
+    ],
+    ids=["with the counts", "with the start", "in a carry"],
+)
+@pytest.mark.parametrize("dst", ["openai-chat", "openai-chat-sse", "unievent", "gateway"])
+def test_the_explanation_of_a_refusal_is_content(units: Units, dst: str) -> None:
+    src = "anthropic" if units[0].get("type") else "gateway"
+    report = Report()
+    list(convert(units, src, dst, report=report))
+    assert [f.content for f in report.losses if "in words for the user" in f.reason] == [True]
+    with pytest.raises(LossError, match="in words for the user"):
+        list(convert(units, src, dst, loss="raise"))
+
+
+@pytest.mark.parametrize("details", [None, {}, {"type": "refusal", "explanation": None}, [], "x"])
+def test_details_without_an_explanation_are_no_content(details: Any) -> None:
+    units = [S, end("end_turn", delta={"stop_reason": "end_turn", "stop_details": details}), STOP]
+    report = Report()
+    list(convert(units, "anthropic", "openai-chat", report=report))
+    assert not any(finding.content for finding in report.losses)
+    list(convert(units, "anthropic", "openai-chat", loss="raise"))
+
+
 def test_an_end_marker_is_read_and_never_written() -> None:
     units = [S, *TEXT, end("end_turn"), STOP]
     for marker in (b"data: [DONE]\n\n", b"event: data\ndata: [DONE]\n\n"):

@@ -267,7 +267,7 @@ def test_a_call_that_stayed_blank_gets_an_object() -> None:
 def test_calls_are_told_apart_by_their_index() -> None:
     events = [e for n in "abc" for e in (Open("tool_call", n if n != "b" else None, "f"), Append("{}"), Close())]
     heads = [d["tool_calls"][0] for d in deltas(written(Start(), *events, STOP)) if d.get("tool_calls")]
-    assert [(h["index"], h["id"]) for h in heads if "id" in h] == [(0, "a"), (1, "call_1"), (2, "c")]
+    assert [(h["index"], h["id"]) for h in heads if "id" in h] == [(0, "a"), (1, "made_1"), (2, "c")]
 
 
 def test_a_call_without_a_name_is_carried() -> None:

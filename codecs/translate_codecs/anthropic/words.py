@@ -330,6 +330,16 @@ def same_reason(said: Reason, meant: Reason) -> bool:
     return said == meant or word in {reason_words(meant, calls=calls)[0] for calls in (False, True)}
 
 
+def explains(residue: JsonObject) -> bool:
+    """Whether a residue holds the ``explanation`` of ``stop_details``, which is text for the user."""
+    patch = residue.get("patch")
+    for op in patch if isinstance(patch, list) else ():
+        path, details = op if isinstance(op, list) and len(op) == 2 else ((), None)
+        if isinstance(details, dict) and isinstance(path, list) and path[-1:] == ["stop_details"]:
+            return bool(details.get("explanation"))
+    return False
+
+
 # ---- errors ----------------------------------------------------------------------------------------------
 
 _CODES: Final[dict[str, int]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate.algebra.calls import BLANK
+from translate.algebra.calls import BLANK, made_id
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -158,7 +158,7 @@ class ChatEncoder(ChatDecoder, Encoder):
         if head.kind != "tool_call":
             # a part without text has no words
             return None
-        guess = ("id", f"the call had none: 'call_{self._units.calls}' was made up") if not head.id else None
+        guess = None if head.id else ("id", f"the call had none: {made_id(self._units.calls)!r} was made up")
         return [self._unit(events, guess=guess)]
 
     def _write_append(self, events: Sequence[Event]) -> Pieces:
