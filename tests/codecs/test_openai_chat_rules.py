@@ -69,12 +69,13 @@ def deltas(units: list[Any]) -> list[Any]:
 
 
 def test_a_missing_end_marker_is_reported() -> None:
-    report = Report()
     units = [S, say(content="Hi"), end("stop")]
-    assert said(sse(units, done=False), report=report) == [*HI, "close", "finish stop None None"]
-    assert [(repair.field, repair.reason) for repair in report.repairs] == [
-        ("end of input", "the end marker is missing")
-    ]
+    for strict in (True, False):
+        report = Report()
+        assert said(sse(units, done=False), strict=strict, report=report) == [*HI, "close", "finish stop None None"]
+        assert [(repair.field, repair.reason) for repair in report.repairs] == [
+            ("end of input", "the end marker is missing")
+        ]
     assert said(units, "openai-chat")[-1] == "finish stop None None"
 
 
