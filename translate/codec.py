@@ -202,8 +202,9 @@ class Encoder(Decoder):
     def write(self, events: Sequence[Event]) -> Pieces:
         """The units of ``events``: those that were not written yet, in order, the last of them new.
 
-        All events are meant by what is returned, each once and in order; ``None``: they wait, and come again with the
-        next one. No event waits longer than its part is open. Pure. Raises :class:`ToolArgumentsError`.
+        All events are meant by what is returned, each once and in order, but for what the codec itself made up as a
+        whole, and will make up again. ``None``: they wait, and come again with the next one. No event waits longer
+        than its part is open. Pure. Raises :class:`ToolArgumentsError`.
         """
 
     def ahead(self, event: Event) -> Sequence[Written]:

@@ -13,7 +13,7 @@ from tests.codecs.anthropic_streams import CLOCK, PING, STOP, S, args, block, en
 from tests.codecs.chat_streams import COUNTS, HEAD, U, call, chunk, more, native, said, say, sse
 from tests.codecs.chat_streams import S as FIRST
 from tests.codecs.chat_streams import end as ends
-from translate import Append, Close, Finish, Open, Reason, Report, TokenCounts, convert, decode, encode
+from translate import Append, Close, Finish, Open, Reason, Report, Start, TokenCounts, convert, decode, encode
 from translate.algebra.events import Event, State
 from translate.errors import ToolArgumentsError, TranslateError, TruncatedStream
 
@@ -182,6 +182,32 @@ def test_a_call_that_was_cut_is_said_as_it_is_where_that_can_be(name: str) -> No
     assert (caught.value.name, caught.value.id, caught.value.raw) == ("f", "a", '{"x')
 
 
+# ---- chains --------------------------------------------------------------------------------------------------
+
+CHAINS = (
+    ("openai-chat-sse", "openai-chat", "openai-chat-jsonl"),
+    ("anthropic-sse", "anthropic-jsonl", "openai-chat", "openai-chat-sse", "anthropic"),
+    ("gateway-sse", "openai-chat-jsonl", "openai-chat-sse", "openai-chat-jsonl", "unievent-sse"),
+)
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=" ".join)
+@pytest.mark.parametrize(
+    "name", ["a refusal without a block", "two signatures", "no arguments at all", "redacted, twice"]
+)
+def test_what_rides_on_the_last_chunk_goes_on_through_chat(name: str, chain: tuple[str, ...]) -> None:
+    assert anthropic.home(ANTHROPIC[name], *chain) == ANTHROPIC[name]
+
+
+@pytest.mark.parametrize("name", [name for name, (src, _) in CUT_CALLS.items() if src == "openai-chat"])
+def test_a_call_that_was_cut_goes_on_through_anthropic(name: str) -> None:
+    now: list[Any] = CUT_CALLS[name][1]
+    at = "openai-chat"
+    for format in ("anthropic", "anthropic", "gateway", "anthropic", "anthropic", "openai-chat"):
+        now, at = list(convert(now, at, format, clock=lambda: CLOCK)), format
+    assert now == CUT_CALLS[name][1]
+
+
 # ---- the words of single units -------------------------------------------------------------------------------
 
 
@@ -298,3 +324,43 @@ def test_members_of_chat_come_home(name: str, dst: str) -> None:
     assert b": carry" not in back
     if name == "lists that repeat" and dst != "events-jsonl":
         assert there.count(b"a title") <= 2
+
+
+@pytest.mark.parametrize("now", [0.5, -1, 2**70, 1_700_000_000_000.25])
+@pytest.mark.parametrize("dst", ["anthropic-sse", "openai-chat-sse"])
+def test_whatever_the_clock_tells_what_it_makes_up_is_known_for_that(dst: str, now: float) -> None:
+    events: list[Event] = [Start(), Open("text"), Append("Hi"), Close(), Finish(TokenCounts(3, 2), Reason("stop"))]
+    out = b"".join(encode(events, dst, clock=lambda: now))  # type: ignore[arg-type, return-value]
+    first, *_ = decode([out], dst)
+    assert isinstance(first, Start)
+    assert (first.id, first.created) == (None, None)
+
+
+SWITCHES: dict[str, list[Any]] = {
+    "thinking in one member and the other": [
+        FIRST,
+        *(say(**{name: text}) for name, text in zip(("reasoning", "reasoning_content") * 3, "abcdef", strict=True)),
+        ends("stop"),
+    ],
+    "an empty piece in the other member, after counts": [
+        FIRST,
+        chunk({"reasoning": "q"}, usage=COUNTS),
+        say(reasoning_content=""),
+        ends("stop"),
+    ],
+    "padding that is the text": [
+        FIRST,
+        *(chunk({"content": "a" * n}, obfuscation="a" * m) for n, m in ((1, 2), (2, 2), (3, 1), (1, 1), (1, 4))),
+        ends("stop"),
+    ],
+}
+
+
+@pytest.mark.parametrize("via", ["openai-chat-jsonl", "gateway-sse", "unievent-sse", "anthropic-sse", "events-jsonl"])
+@pytest.mark.parametrize("name", SWITCHES)
+def test_what_changes_its_member_comes_home(name: str, via: str) -> None:
+    data = sse(SWITCHES[name])
+    there = b"".join(convert([data], "openai-chat-sse", via, clock=lambda: CLOCK))
+    back = b"".join(convert([there], via, "openai-chat-sse"))
+    assert native(back) == SWITCHES[name]
+    assert b": carry" not in back

@@ -23,7 +23,7 @@ from translate.shapes.lines import LinesReader
 from translate.shapes.objects import ObjectsReader
 from translate.shapes.sse import Sse
 
-from . import laws
+from . import laws, providers
 from .choices import Choices, chunks, cut, split
 from .laws import check
 from .spelling import CARRIES, INSIDES, NUMBERS, plain_carries, stream
@@ -39,6 +39,7 @@ FORMATS: Final = {
     "gateway-jsonl": ("gateway", "jsonl"),
     "gateway": ("gateway", "any"),
     "events-jsonl": ("events", "jsonl"),
+    **providers.FORMATS,
 }
 BYTES: Final = [*FORMATS]
 DESTINATIONS: Final = [*FORMATS, "events"]

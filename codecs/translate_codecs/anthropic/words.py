@@ -274,7 +274,8 @@ _MADE: Final = re.compile("msg_[0-9a-f]+")
 
 def made_message_id(now: int) -> str:
     """The id of a message that has none, at ``now``, milliseconds of Unix time."""
-    return f"msg_{now:x}"
+    # a clock may tell fractions, or a time before 1970
+    return f"msg_{max(0, int(now)):x}"
 
 
 def same_id(said: str | None, meant: str | None) -> bool:

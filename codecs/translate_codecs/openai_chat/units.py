@@ -79,7 +79,8 @@ class Units:
     def first(self, start: Start) -> JsonObject:
         """What all chunks of a stream have that ``start`` opens."""
         if self._at is None:
-            self._at = self._options.clock()
+            # a clock may tell fractions
+            self._at = int(self._options.clock())
         return {
             "id": start.id or f"{MADE_ID}{self._at:x}",
             "object": OBJECT,
