@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import subprocess
@@ -77,6 +78,17 @@ def test_numbers_beyond_a_double_keep_their_spelling() -> None:
     assert jsontext.same(jsontext.loads(b"1e400"), Beyond("1e400"))
     assert not jsontext.same(jsontext.loads(b"1e400"), Beyond("1e401"))
     assert not jsontext.same(Beyond("1e400"), math.inf)
+
+
+def test_other_numbers_keep_their_spelling_where_that_is_asked_for() -> None:
+    raw = b'{"a":[1.50,1e2,-0.00,1e-400,0.1234567890123456789,1.5,7,1e400],"b":"1.50"}'
+    found = jsontext.loads(raw, spelled=True)
+    assert jsontext.dumps(found) == jsontext.dumps(copy.deepcopy(found)) == raw
+    assert jsontext.same(found, jsontext.loads(raw))
+    assert found["a"][:2] == [1.5, 100.0]
+    assert jsontext.dumps(jsontext.loads(raw))[:15] == b'{"a":[1.5,100.0'
+    assert not jsontext.same(jsontext.loads(b"1.50", spelled=True), 1.25)
+    assert not jsontext.same(jsontext.loads(b"-0.00", spelled=True), 0.0)
 
 
 def test_numbers_below_a_double_are_zero() -> None:

@@ -24,7 +24,7 @@ from translate import DecodeError, LimitExceeded, Limits, TruncatedStream, check
 def test_the_limit_of_nesting(opening: bytes, closing: bytes) -> None:
     for levels, limit in ((256, None), (3, 3), (1000, 1000), (1, 1)):
         raw = opening * levels + b"1" + closing * levels
-        options = {} if limit is None else {"nesting": limit}
+        options: dict[str, Any] = {} if limit is None else {"nesting": limit}
         found, depth = jsontext.loads(raw, **options), 0
         while found != 1:
             found, depth = next(iter(found.values() if isinstance(found, dict) else found)), depth + 1

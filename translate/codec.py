@@ -207,8 +207,9 @@ class Encoder(Decoder):
     def write(self, events: Sequence[Event]) -> Pieces:
         """The units of ``events``: those that were not written yet, in order, the last of them new.
 
-        All events are meant by what is returned, each once and in order; ``None``: they wait, and come again with the
-        next one. No event waits longer than its part is open. Pure. Raises :class:`ToolArgumentsError`.
+        All events are meant by what is returned, each once and in order, but for what the codec itself made up as a
+        whole, and will make up again. ``None``: they wait, and come again with the next one. No event waits longer
+        than its part is open. Pure. Raises :class:`ToolArgumentsError`.
         """
 
     def ahead(self, event: Event) -> Sequence[Written]:
@@ -274,7 +275,8 @@ class Codec(ABC):
     of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
     what no other codec says, by name; both are for predictions and documentation. ``leaves_out``: names of events that
     no unit of the format ever says, so that a carry may: ``close``, ``finish``, ``start``. ``complete``: a unit says
-    all that is meant, residues included, so that there is no carry.
+    all that is meant, residues included, so that there is no carry. ``spelled``: units whose text holds this are read
+    with their numbers as they are spelled, for what becomes text as it stands.
     """
 
     name: ClassVar[str]
@@ -284,6 +286,7 @@ class Codec(ABC):
     only: ClassVar[Mapping[str, str]] = {}
     leaves_out: ClassVar[frozenset[str]] = frozenset()
     complete: ClassVar[bool] = False
+    spelled: ClassVar[bytes] = b""
 
     @abstractmethod
     def encoder(self, options: Options) -> Encoder:
@@ -321,6 +324,13 @@ class Codec(ABC):
         contradict its unit.
         """
         return said == meant
+
+    def content(self, residue: JsonObject) -> str:
+        """What of a residue of this codec's is content of the message, in a few words; ``""`` where nothing is.
+
+        It comes by a carry: takes any object.
+        """
+        return ""
 
     def assemble(self, events: Iterable[Event]) -> Any:
         """The message that complete, valid events add up to, in the format's own form."""

@@ -7,7 +7,7 @@ Policy:
 2. ``orjson`` reads an integer beyond 64 bits as a float without a word. Whoever takes a float or a nested value from
    a unit must have it through :func:`loads`; only a unit whose members are all text, small integers or null may be
    read by ``orjson.loads`` alone. :func:`doubtful` tells.
-3. A number beyond a double keeps its spelling (:class:`Beyond`).
+3. A number beyond a double keeps its spelling (:class:`Beyond`); where it is asked for, so does any (:class:`Spelled`).
 4. Writing is compact, without escapes but those that JSON demands, and U+0085, U+2028 and U+2029, which break the
    lines of some readers. ``orjson`` writes NaN as ``null`` without a word, so a value with a ``null`` in its text
    is looked through unless its own members are as many. What it cannot write goes through the exact path.
@@ -26,7 +26,7 @@ import re
 import sys
 from base64 import b64encode
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
@@ -48,21 +48,33 @@ RESPELLED = re.compile(rb"\\u|\\/|" + b"|".join(raw for raw, _ in _SEPARATORS))
 """Finds what the inside of a valid JSON string may hold that is spelled otherwise here, or may be (policy 4)."""
 
 
-class Beyond(float):
-    """A number beyond a double, ``inf`` to arithmetic, that keeps its spelling."""
+class Spelled(float):
+    """A number that keeps its spelling: equal to any other of its value."""
 
     text: str
 
-    def __new__(cls, text: str) -> Beyond:
+    def __new__(cls, text: str) -> Self:
         """From the spelling."""
         self = super().__new__(cls, text)
         self.text = text
         return self
 
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]
+        return (self.text,)
+
+
+class Beyond(Spelled):
+    """A number beyond a double, ``inf`` to arithmetic: equal where it is spelled so."""
+
 
 def _float(text: str) -> float:
     value = float(text)
     return Beyond(text) if math.isinf(value) else value
+
+
+def _spelled(text: str) -> float:
+    value = _float(text)
+    return value if isinstance(value, Beyond) or float.__repr__(value) == text else Spelled(text)
 
 
 def _integer(text: str) -> int:
@@ -73,27 +85,26 @@ def _integer(text: str) -> int:
 
 
 _EXACT = json.JSONDecoder(parse_float=_float, parse_int=_integer)
+_AS_SPELLED = json.JSONDecoder(parse_float=_spelled, parse_int=_integer)
 
 
 def doubtful(raw: bytes) -> bool:
     """Whether ``orjson`` may have changed a number of ``raw`` without a word."""
     if len(raw) > _SAMPLED and b"000" not in raw[::6].translate(_DIGITS):
-        # of so many digits, three would be among each sixth byte, side by side
-        return False
+        return False  # of so many digits, three would be among each sixth byte, side by side
     # far cheaper than a search by pattern, which is only for what vectors are full of: fractions
     return _LONG in raw.translate(_DIGITS) and _LONG_INTEGER.search(raw) is not None
 
 
-def loads(raw: bytes, nesting: int = NESTING) -> Any:
-    """The value of one JSON text in UTF-8.
+def loads(raw: bytes, nesting: int = NESTING, *, spelled: bool = False) -> Any:
+    """The value of one JSON text in UTF-8; ``spelled``: its numbers keep their spelling.
 
     Raises :class:`DecodeError` for bytes that are not UTF-8 or not JSON, and :class:`LimitExceeded` for more than
     ``nesting`` levels or an integer of more than 4,300 digits.
     """
     if len(raw) > 2 * nesting and raw.count(b"[") + raw.count(b"{") > nesting:
         check_nesting(raw, nesting)
-    # for a short unit the call alone would be a tenth of the work
-    if not ((len(raw) > _SAMPLED or _LONG in raw.translate(_DIGITS)) and doubtful(raw)):
+    if not (spelled or ((len(raw) > _SAMPLED or _LONG in raw.translate(_DIGITS)) and doubtful(raw))):
         try:
             return orjson.loads(raw)
         except orjson.JSONDecodeError:
@@ -102,23 +113,23 @@ def loads(raw: bytes, nesting: int = NESTING) -> Any:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise not_utf8(raw, error) from None
-    return loads_text(text)
+    return loads_text(text, spelled=spelled)
 
 
-def loads_str(text: str, nesting: int = NESTING) -> Any:
+def loads_str(text: str, nesting: int = NESTING, *, spelled: bool = False) -> Any:
     """As :func:`loads`, of text, which unlike UTF-8 may hold half of a surrogate pair."""
     text = whole(text)
     try:
-        return loads(text.encode("utf-8"), nesting)
+        return loads(text.encode("utf-8"), nesting, spelled=spelled)
     except UnicodeEncodeError:
         check_nesting(text.encode("utf-8", "surrogatepass"), nesting)
-        return loads_text(text)
+        return loads_text(text, spelled=spelled)
 
 
-def loads_text(text: str) -> Any:
+def loads_text(text: str, *, spelled: bool = False) -> Any:
     """The exact path: as the standard library reads it, white space around the value allowed."""
     try:
-        return _EXACT.decode(text)
+        return (_AS_SPELLED if spelled else _EXACT).decode(text)
     except json.JSONDecodeError as error:
         raise DecodeError(f"not JSON: {error.msg} at character {error.pos}", excerpt=excerpt(text)) from None
     except RecursionError:
@@ -132,8 +143,8 @@ def too_deep() -> LimitExceeded:
 
 def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
     """The error for bytes that are not UTF-8."""
-    what = f"byte 0x{raw[error.start]:02x} at position {error.start} of the unit is not UTF-8"
-    return DecodeError(what, excerpt=excerpt(raw[max(0, error.start - 40) :]))
+    what, near = f"byte 0x{raw[error.start]:02x} at position {error.start}", raw[max(0, error.start - 40) :]
+    return DecodeError(f"{what} of the unit is not UTF-8", excerpt=excerpt(near))
 
 
 def check_nesting(raw: bytes, limit: int) -> None:
@@ -207,7 +218,7 @@ def to_strict(value: Any) -> Any:
         items = [to_strict(v) for v in value]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     if isinstance(value, float) and not math.isfinite(value):
-        return {"$number": _number(value)}
+        return {"$number": _real(value)}
     return value
 
 
@@ -232,12 +243,12 @@ def _unreal(spelling: str) -> float:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality as JSON values: 1 is not 1.0 nor true, NaN is NaN, text is compared by code unit."""
+    """Equality as JSON values: 1 is not 1.0 nor true, 1.0 is 1.00, NaN is NaN, text is compared by code unit."""
     if a is b:
         return True
     kind = type(a)
     if kind is not type(b):
-        return isinstance(a, float) and isinstance(b, float) and _number(a) == _number(b)
+        return isinstance(a, float) and isinstance(b, float) and _real(a) == _real(b)
     if kind is str:
         return a == b or (not a.isascii() and units(a) == units(b))
     if kind is dict:
@@ -249,7 +260,7 @@ def same(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float):
         # zero has a sign
-        return bool(a == b and a and kind is float) or _number(a) == _number(b)
+        return bool(a == b and a and kind is float) or _real(a) == _real(b)
     return bool(a == b)
 
 
@@ -270,7 +281,8 @@ def whole(text: str) -> str:
     return units(text).decode("utf-16-le", "surrogatepass")
 
 
-def _number(value: float) -> str:
+def _real(value: float) -> str:
+    """A number, however it is spelled."""
     if isinstance(value, Beyond):
         return value.text
     if math.isnan(value):
@@ -349,7 +361,7 @@ def _scalar(value: Any) -> str:
         except ValueError:
             raise LimitExceeded("digits", 4300, what="an integer of more than 4,300 digits") from None
     if isinstance(value, float):
-        return _number(value)
+        return value.text if isinstance(value, Spelled) else _real(value)
     if isinstance(value, bytes):
         return f'"{b64encode(value).decode("ascii")}"'
     raise DecodeError(f"a value of type {type(value).__name__} has no JSON form")
@@ -375,23 +387,13 @@ def check_value(value: Any, nesting: int = NESTING) -> None:
 
 def copied(value: Any) -> Any:
     """A copy of a JSON value that shares nothing that can change with it."""
-    if type(value) is not dict and type(value) is not list:
-        return value
-    out: Any = {} if type(value) is dict else []
-    stack: list[tuple[Any, Any]] = [(value, out)]
-    while stack:
-        source, copy = stack.pop()
-        pairs = source.items() if type(source) is dict else enumerate(source)
-        for key, item in pairs:
-            made = item
+    within: list[Any] = [[value]]
+    for node in within:
+        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
             if isinstance(item, (dict, list)):
-                made = {} if isinstance(item, dict) else []
-                stack.append((item, made))
-            if isinstance(copy, dict):
-                copy[key] = made
-            else:
-                copy.append(made)
-    return out
+                node[key] = copy = item.copy()
+                within.append(copy)
+    return within[0][0]
 
 
 def _string(text: str) -> str:

@@ -41,6 +41,12 @@ def codec(name: str) -> Codec:
     return resolve(name)[0]
 
 
+def content_in(name: str, residue: object) -> str:
+    """What of a residue is content, in the words of the codec that has exactly this ``name``, if there is one."""
+    known = name in _registered or name in _entry_points()
+    return _load(name).content(residue) if known and isinstance(residue, dict) else ""
+
+
 def formats() -> list[str]:
     """The names of all formats, sorted."""
     return sorted(

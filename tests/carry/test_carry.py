@@ -207,6 +207,21 @@ SCRIPTS: dict[str, tuple[list[Event], list[Event], list[Any]]] = {
         [{"as": "append", "length": 2, "namespace": None}],
     ),
     "a whole with its state": ([Append("ab", S)], [Append("ab", S), Ping()], ["append", {"event": "ping"}]),
+    "states, each on an empty piece": (
+        [Append("", S), Append("", T)],
+        [Append("", S), Append("", T), Close()],
+        ["append", "append", {"event": "close"}],
+    ),
+    "a state behind pieces of what has none": (
+        [Append("ab"), Append("", S)],
+        [Append("a"), Append("b"), Append("", S)],
+        [1, 1, "append"],
+    ),
+    "two empty pieces of one": (
+        [Append("", S)],
+        [Append("", S), Append("")],
+        ["append", {"as": "append", "length": 0, "state": None}],
+    ),
     "a member changed": (
         [Open("text")],
         [Open("text", "i")],
@@ -247,6 +262,14 @@ each_script = pytest.mark.parametrize(("said", "meant", "entries"), SCRIPTS.valu
 def test_the_entries(said: list[Event], meant: list[Event], entries: list[Any]) -> None:
     assert compose(said, meant, "gateway", made_up=False) == {"events": entries}
     assert compose(meant, meant, "gateway", made_up=False) == {}
+
+
+@pytest.mark.parametrize("name", ["states, each on an empty piece", "a state behind pieces of what has none"])
+def test_each_empty_piece_is_of_the_one_that_says_its_state(name: str) -> None:
+    said, meant, entries = SCRIPTS[name]
+    chat = CarryReader(codec("openai-chat"))
+    chat.native([Open("thinking")])
+    assert chat.read(said, {"events": entries}) == meant
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 import pytest
@@ -26,7 +27,7 @@ from tests.codecs.anthropic_streams import (
     thinks,
 )
 from tests.codecs.chat_streams import said
-from translate import convert, decode
+from translate import check, convert, decode
 from translate.algebra.events import Failure, Finish, Open
 from translate.carry.losses import Report
 from translate.errors import LossError, TruncatedStream
@@ -46,7 +47,6 @@ class Row(NamedTuple):
     takes: tuple[str, ...] = ("unievent", "unievent-sse", "gateway", "gateway-sse", "openai-chat-sse", "events-jsonl")
 
 
-NO_CHAT = ("unievent", "unievent-sse", "gateway", "gateway-sse", "events-jsonl")
 RAW = ("gateway", "gateway-sse", "openai-chat-sse", "events-jsonl")
 TEXT = [block(0, "text"), text(0, "Hi"), stop(0)]
 ROWS: dict[str, Row] = {
@@ -80,12 +80,10 @@ ROWS: dict[str, Row] = {
     "two signatures": Row(
         [S, block(0, "thinking"), signed(0, "A"), signed(0, "B"), stop(0), end("end_turn"), STOP],
         [*HEAD, "open thinking", "+ [anthropic:signature=A]", "+ [anthropic:signature=B]", "close", *OVER],
-        NO_CHAT,
     ),
     "the same signature twice": Row(
         [S, block(0, "thinking"), signed(0, "A"), signed(0, "A"), stop(0), end("end_turn"), STOP],
         [*HEAD, "open thinking", "+ [anthropic:signature=A]", "+ [anthropic:signature=A]", "close", *OVER],
-        NO_CHAT,
     ),
     "redacted, twice": Row(
         [
@@ -107,7 +105,6 @@ ROWS: dict[str, Row] = {
     "thinking and signature at the start": Row(
         [S, block(0, "thinking", thinking="hm", signature="S"), stop(0), end("end_turn"), STOP],
         [*HEAD, "open thinking", "+hm [anthropic:signature=S]", "close", *OVER],
-        NO_CHAT,
     ),
     "text at the start": Row(
         [S, block(0, "text", text="Hi", citations=None), stop(0), end("end_turn"), STOP], [*HEAD, *HI, *OVER]
@@ -270,8 +267,9 @@ ROWS: dict[str, Row] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_a_stream_means(name: str) -> None:
     row = ROWS[name]
-    for units in (row.units, sse(row.units)):
-        assert said(units, "anthropic-sse" if isinstance(units, bytes) else "anthropic") == row.events
+    for strict in (True, False):
+        assert said(row.units, "anthropic", strict=strict) == row.events
+        assert said(sse(row.units), "anthropic-sse", strict=strict) == row.events
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -281,6 +279,22 @@ def test_a_stream_comes_home(name: str) -> None:
     for format in row.takes:
         assert home(row.units, format) == row.units, format
     assert home(row.units, *row.takes[:2], *row.takes[1::-1][1:]) == row.units
+
+
+def test_a_whole_input_is_text_as_it_stands() -> None:
+    units = [S, block(0, "tool_use", input={"n": ["odd"]}), stop(0), end("tool_use"), STOP]
+    odd = b"[1.50,1e2,0.1234567890123456789]"
+    data = sse(units).replace(b'["odd"]', odd)
+    assert f'+{{"n":{odd.decode()}}}' in said(data, "anthropic-sse")
+    assert not check([data], "anthropic-sse")
+    for format in ("anthropic", "anthropic-jsonl", "unievent", "gateway-sse", "openai-chat-sse", "events-jsonl"):
+        mid = list(convert([data], "anthropic-sse", format, clock=lambda: CLOCK))
+        back = b"".join(convert(mid, format, "anthropic-sse"))
+        assert odd in back, format
+        assert b"carry" not in back, format
+    unit = list(convert([data], "anthropic-sse", "anthropic"))[1]
+    assert "carry" not in unit
+    assert json.loads(json.dumps(unit))["content_block"]["input"] == {"n": [1.5, 100.0, 0.1234567890123456789]}
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.takes == RAW])
@@ -367,6 +381,38 @@ def test_a_name_unlike_the_type_is_the_types_in_lenient_mode() -> None:
     assert said(data, "anthropic-sse", strict=False) == [*HEAD, *HI, *OVER]
     without = b"\n".join(line for line in data.split(b"\n") if not line.startswith(b"event:"))
     assert said(without, "anthropic-sse") == [*HEAD, *HI, *OVER]
+
+
+EXPLAINED = {"type": "refusal", "explanation": "why"}
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        [S, end("refusal", delta={"stop_reason": "refusal", "stop_details": EXPLAINED}), STOP],
+        [start(stop_reason="refusal", stop_details=EXPLAINED), STOP],
+        # through a format that says none of it
+        list(convert(ROWS["a refusal without a block"].units, "anthropic", "gateway", clock=lambda: CLOCK)),
+    ],
+    ids=["with the counts", "with the start", "in a carry"],
+)
+@pytest.mark.parametrize("dst", ["openai-chat", "openai-chat-sse", "unievent", "gateway"])
+def test_the_explanation_of_a_refusal_is_content(units: Units, dst: str) -> None:
+    src = "anthropic" if units[0].get("type") else "gateway"
+    report = Report()
+    list(convert(units, src, dst, report=report))
+    assert [f.content for f in report.losses if "in words for the user" in f.reason] == [True]
+    with pytest.raises(LossError, match="in words for the user"):
+        list(convert(units, src, dst, loss="raise"))
+
+
+@pytest.mark.parametrize("details", [None, {}, {"type": "refusal", "explanation": None}, [], "x"])
+def test_details_without_an_explanation_are_no_content(details: Any) -> None:
+    units = [S, end("end_turn", delta={"stop_reason": "end_turn", "stop_details": details}), STOP]
+    report = Report()
+    list(convert(units, "anthropic", "openai-chat", report=report))
+    assert not any(finding.content for finding in report.losses)
+    list(convert(units, "anthropic", "openai-chat", loss="raise"))
 
 
 def test_an_end_marker_is_read_and_never_written() -> None:

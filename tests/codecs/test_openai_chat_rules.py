@@ -69,12 +69,13 @@ def deltas(units: list[Any]) -> list[Any]:
 
 
 def test_a_missing_end_marker_is_reported() -> None:
-    report = Report()
     units = [S, say(content="Hi"), end("stop")]
-    assert said(sse(units, done=False), report=report) == [*HI, "close", "finish stop None None"]
-    assert [(repair.field, repair.reason) for repair in report.repairs] == [
-        ("end of input", "the end marker is missing")
-    ]
+    for strict in (True, False):
+        report = Report()
+        assert said(sse(units, done=False), strict=strict, report=report) == [*HI, "close", "finish stop None None"]
+        assert [(repair.field, repair.reason) for repair in report.repairs] == [
+            ("end of input", "the end marker is missing")
+        ]
     assert said(units, "openai-chat")[-1] == "finish stop None None"
 
 
@@ -267,7 +268,7 @@ def test_a_call_that_stayed_blank_gets_an_object() -> None:
 def test_calls_are_told_apart_by_their_index() -> None:
     events = [e for n in "abc" for e in (Open("tool_call", n if n != "b" else None, "f"), Append("{}"), Close())]
     heads = [d["tool_calls"][0] for d in deltas(written(Start(), *events, STOP)) if d.get("tool_calls")]
-    assert [(h["index"], h["id"]) for h in heads if "id" in h] == [(0, "a"), (1, "call_1"), (2, "c")]
+    assert [(h["index"], h["id"]) for h in heads if "id" in h] == [(0, "a"), (1, "made_1"), (2, "c")]
 
 
 def test_a_call_without_a_name_is_carried() -> None:

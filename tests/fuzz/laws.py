@@ -15,6 +15,8 @@ from translate.engine.translator import EventReader, Machine
 from translate.testing import at_home
 
 MESSAGES = ("unievent", "gateway")
+MAKERS = (*MESSAGES, "anthropic", "openai-chat")
+"""Codecs that make up what nobody said."""
 PATIENCE = 5.0
 """Seconds that one machine may take, with a thousand times what it takes to spare."""
 
@@ -146,7 +148,7 @@ def alike(found: Sequence[Any], expected: Sequence[Any], law: str) -> None:
 
 def meant(events: Iterable[Event]) -> list[Any]:
     """What a source meant: without what anyone made up. The JSON forms."""
-    return [to_json(event) for event in at_home(events, *MESSAGES)]
+    return [to_json(event) for event in at_home(events, *MAKERS)]
 
 
 def units_of(stream: Sequence[Any], format: str) -> list[Any]:

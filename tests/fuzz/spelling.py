@@ -8,7 +8,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
+from . import providers
 from .choices import MOST, Choices, split
+from .providers import COUNT, TEXT
 
 INSIDES: Final = [
     *(b"a", b"Hel", b"lo ", b"", b"b", b" c", "é😀".encode(), b"a", b"\\n", b'\\"', b"\\\\", b"/", b"null", b"."),
@@ -59,8 +61,8 @@ NOISE: Final = [
     *(b"[]\n", b"[", b"]"),
     *(b": carry " + carry + b"\n\n" for carry in CARRIES if b"%" not in carry),
 ]
-TEXT, NUMBER = "\x00", 990099
-_TEXT, _NUMBER = b"\\u0000", b"990099"
+NUMBER = 990099
+_TEXT, _NUMBER, _COUNT = b"\\u0000", b"%d" % NUMBER, b"%d" % COUNT
 _USAGE = {"cached_tokens": 1, "prompt_tokens": 2, "thoughts_tokens": 3, "response_tokens": 4}
 _COUNTS = {"provider": "q", "inputTokens": 1, "outputTokens": 2, "finishReason": "stop"}
 _MODEL = {"name": "m", "tier": "t", "publisher": "P", "provider": "Q"}
@@ -81,6 +83,7 @@ def _call(phase: str, head: str, arguments: Any) -> dict[str, Any]:
 
 
 UNITS: Final[dict[str, dict[str, Any]]] = {
+    **providers.UNITS,
     "unievent": {
         **{f"{kind}+": event({"type": f"{kind}.delta", kind: TEXT}) for kind in ("text", "thinking")},
         **{f"{kind}.": event({"type": f"{kind}.done", kind: TEXT}) for kind in ("text", "thinking")},
@@ -130,11 +133,17 @@ UNITS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 RUNS: Final = {
+    **providers.RUNS,
     "unievent": [("", "text+", "text."), ("", "thinking+", "thinking."), ("call(", "call+", "call.")],
     "gateway": [("content(", "content+", "content."), ("thinking(", "thinking+", "thinking.")],
     "events": [("text(", "+", "."), ("thinking(", "+", "."), ("call(", "+", "."), ("refusal(", "+", ".")],
 }
-NOTES: Final = {"unievent": ["unknown", "foreign"], "gateway": ["foreign"], "events": ["usage", "note"]}
+NOTES: Final = {
+    **providers.NOTES,
+    "unievent": ["unknown", "foreign"],
+    "gateway": ["foreign"],
+    "events": ["usage", "note"],
+}
 """Units that fit into any run."""
 CALM: Final = ["grow"] * 20 + ["end", "begin", "note"]
 MILD: Final = [*CALM * 2, "other", "noise", "raw", "flip", "again"]
@@ -162,10 +171,11 @@ class Speller:
         self._number = choices.of(NUMBERS[:4])
         self._end = choices.of([b"\n"] * 6 + [b"\r\n", b"\r"])
         self._whole = not choices.rarely(4)
+        self._begun = 0
 
     def spell(self) -> list[bytes]:
         """The pieces."""
-        if self.codec == "gateway":
+        if "start" in UNITS[self.codec] and self.codec != "events":
             self._say("start")
         self._begin()
         acts: dict[str, Callable[[], None]] = {
@@ -193,7 +203,7 @@ class Speller:
     def _begin(self) -> None:
         self._close()
         self._run = self.choices.of(RUNS[self.codec])
-        self._body = []
+        self._body, self._begun = [], self._begun + bool(self.pieces[1:])
         if self._run[0]:
             self._say(self._run[0], b"")
         if self._run[0] == "call(":
@@ -218,11 +228,13 @@ class Speller:
             self._say(run[1], b"}")
         elif self.codec == "unievent" and not self._body:
             self._say(run[1], b"")
-        self._say(run[2], b"".join(self._body))
+        if run[2]:
+            self._say(run[2], b"".join(self._body))
 
     def _stop(self) -> None:
-        self._say("stop")
-        if self.codec == "unievent" and self.shape == "sse":
+        for unit in providers.ENDS.get(self.codec, ["stop"]):
+            self._say(unit)
+        if self.codec in ("unievent", "openai-chat") and self.shape == "sse":
             self.pieces.append(b"data: [DONE]\n\n")
 
     def _flip(self) -> None:
@@ -238,7 +250,7 @@ class Speller:
         text = _template(self.codec, unit, self._spaced != self._odd())
         if inside is None:
             inside = choices.of(INSIDES) if self._odd() else b"a"
-        text = text.replace(_NUMBER, number).replace(_TEXT, inside)
+        text = text.replace(_COUNT, b"%d" % self._begun).replace(_NUMBER, number).replace(_TEXT, inside)
         carry = None
         if self._carrying and choices.below(self._carrying) == 0:
             carry = choices.of(CARRIES) if self._odd() else self._carry
@@ -248,8 +260,9 @@ class Speller:
     def _laid(self, text: bytes, unit: str, carry: bytes | None) -> bytes:
         end = self._end
         if self.shape == "sse":
-            value = UNITS[self.codec][unit].get("value", {})
-            name = value.get("type") if self.codec == "gateway" else None
+            said = UNITS[self.codec][unit]
+            named = {"gateway": said.get("value", {}), "anthropic": said}.get(self.codec, {})
+            name = named.get("type")
             lines = [b": carry " + carry] if carry is not None else []
             lines += [b"event: " + name.encode()] if name and not (self._noisy and self.choices.rarely(6)) else []
             lines += [b"data: " + text]

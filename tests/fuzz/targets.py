@@ -20,7 +20,7 @@ from translate.shapes.lines import LinesReader
 from translate.shapes.objects import ObjectsReader
 from translate.shapes.sse import Sse
 
-from . import laws
+from . import laws, providers
 from .carries import carry
 from .choices import chunks, cut, parted
 from .laws import check
@@ -36,6 +36,7 @@ FORMATS: Final = {
     "gateway-jsonl": ("gateway", "jsonl"),
     "gateway": ("gateway", "any"),
     "events-jsonl": ("events", "jsonl"),
+    **providers.FORMATS,
 }
 BYTES: Final = [*FORMATS]
 DESTINATIONS: Final = [*FORMATS, "events"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -148,11 +148,19 @@ _RESIDUES: Final[dict[str, str]] = {
 }
 
 
-def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[str] = ()) -> list[Loss]:
+def losses(
+    carry: JsonObject,
+    target: str,
+    *,
+    unsayable: bool,
+    later: Iterable[str] = (),
+    content: Callable[[str, object], str] = lambda name, residue: "",
+) -> list[Loss]:
     """The losses that a carry makes good.
 
     ``unsayable``: whether the open part is of a kind that the target has no words for; then all that makes it up is
-    content. ``later``: members that the target says natively further on.
+    content. ``later``: members that the target says natively further on. ``content``: what of a residue of a codec is
+    content, in words.
     """
     out: list[Loss] = []
     for entry in carry.get("events", ()):
@@ -166,6 +174,13 @@ def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[s
         (f"{excerpt(name)} residue", _why("residue", target, _of_residue(excerpt(name), own)), False)
         for name, own in carry.items()
         if name not in RESERVED
+    ]
+    out += [
+        (f"{excerpt(name)} residue", unsaid_of(excerpt(name), target, what), True)
+        for name, own in carry.items()
+        if name not in RESERVED
+        for each in (own if isinstance(own, list) else [own])
+        if (what := content(name, each))
     ]
     return out
 

@@ -147,12 +147,12 @@ def _alike(said: Event, meant: Event) -> bool:
 class _Said:
     """The fragments said between one opening that is said and the next, given out in pieces."""
 
-    __slots__ = ("_appends", "_nth", "_used", "explicit")
+    __slots__ = ("_appends", "_nth", "_taken", "_used", "explicit")
 
     def __init__(self) -> None:
         self._appends: list[tuple[Append, int]] = []
         self._nth = self._used = 0
-        self.explicit = False
+        self._taken = self.explicit = False
 
     def add(self, event: Append) -> None:
         """One fragment said."""
@@ -169,11 +169,16 @@ class _Said:
     def entry(self, meant: Append) -> Any:
         """The entry of the next piece."""
         length = size(meant.data)
-        if self._used and self._used + length > self._appends[self._nth][1] and self._nth + 1 < len(self._appends):
-            self._nth, self._used = self._nth + 1, 0
         said, whole = self._appends[self._nth]
+        if self._nth + 1 < len(self._appends):
+            following = self._appends[self._nth + 1]
+            # an empty piece at the end of one is of the next one where that is empty, too
+            if self._taken and self._used == whole and (length or not following[1]):
+                self._nth, self._used = self._nth + 1, 0
+                said, whole = following
         entire = self._used == 0 and length == whole
         self._used += length
+        self._taken = True
         return _piece(said, meant, length, whole=entire, explicit=self.explicit)
 
 

@@ -5,7 +5,7 @@
    changes (see :mod:`translate.carry.patches`) to the unit that the codec would write.
 2. A text in them that is what the unit says is a hole: it is expected to be what the next unit says.
 3. Members that differ although they were expected, *move*: of a unit that differs in those alone only their values are
-   told, in order (the residue's member :data:`VALUES`).
+   told, in order (the residue's member :data:`VALUES`). What the unit says does not move.
 4. Both ends of a translation learn from the units that came, in order, so they expect the same.
 """
 
@@ -84,7 +84,8 @@ class Repeats:
             steady = not others
             for op in others:
                 path = _steady(op[0])
-                if len(op) == 2 and path and path not in moving and len(moving) < _MOST:
+                says_it = len(op) == 2 and type(op[1]) is str and op[1] in says
+                if len(op) == 2 and path and not says_it and path not in moving and len(moving) < _MOST:
                     moving.append(path)
         elif len(self._changes) >= _FORMS:
             return False

@@ -48,6 +48,7 @@ class Cursor:
         self._codec = codec
         self._at = 0
         self._used = 0
+        self._taken = False
         self._left: list[Event] = []
         self._pieces: Pieces | None = None
         self._spelled: list[Data] = []
@@ -56,10 +57,20 @@ class Cursor:
         """The ``Append`` that a piece of ``length`` is of; ``None``: of what is left of one."""
         while self._at < len(self._said):
             event = self._said[self._at]
-            if type(event) is Append and not (length != 0 and self._used and self._used == self._whole.size):
+            if type(event) is Append and not self._over(length):
                 return event
             self._leave()
         raise CarryError("the carry takes more from the unit than it says")
+
+    def _over(self, length: int | None) -> bool:
+        """Whether all of the current ``Append`` was taken, and a piece of ``length`` is of the next one."""
+        if not self._taken or self._spelled or self._used != self._whole.size:
+            return False
+        if length or (length is None and self._used):
+            return True
+        # an empty piece at the end of one is of the next one where that is empty, too
+        following = self._said[self._at + 1] if self._at + 1 < len(self._said) else None
+        return type(following) is Append and (length is None or not following.data)
 
     def take(self, length: int | None) -> Data:
         """The next ``length`` units of data; ``None`` for the rest of the current ``Append``."""
@@ -70,7 +81,7 @@ class Cursor:
         length = whole.size - used if length is None else length
         if length < 0 or used + length > whole.size:
             raise CarryError("the lengths in the carry are not those of the native content")
-        self._used = used + length
+        self._used, self._taken = used + length, True
         return whole.cut(used, length)
 
     def spell(self, data: Data) -> Data:
@@ -133,7 +144,8 @@ class Cursor:
         event = self._said[self._at]
         if type(event) is Append and self._spelled:
             rules.check_data(self._codec, self.part, Append(event.data), Append(join(self._spelled)))
-        self._at, self._used, self.stated, self._pieces, self._spelled = self._at + 1, 0, False, None, []
+        self._at, self._used, self._taken, self.stated = self._at + 1, 0, False, False
+        self._pieces, self._spelled = None, []
 
 
 class Script:

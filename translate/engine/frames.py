@@ -32,6 +32,8 @@ class FrameOpener:
         self._options = options
         self._nesting = options.limits.nesting + _WRAPPING
         self._fault = fault
+        self.spelled = b""
+        """What the text of a unit holds whose numbers keep their spelling."""
 
     def open(self, frame: Frame) -> Parts:
         """Raises :class:`DecodeError` and :class:`LimitExceeded`. An unfinished unit at the end of input is none."""
@@ -67,14 +69,15 @@ class FrameOpener:
     def _json(self, data: bytes) -> Any:
         # a carry inside wraps what it holds
         nesting = self._nesting if b'"carry"' in data else self._options.limits.nesting
+        spelled = bool(self.spelled) and self.spelled in data
         try:
-            return jsontext.loads(data, nesting)
+            return jsontext.loads(data, nesting, spelled=spelled)
         except DecodeError:
             repaired = data.decode("utf-8", "replace").encode()
             if self._options.strict or repaired == data:
                 raise
             self._options.repair("utf-8", "bytes that are not UTF-8 were replaced")
-            return jsontext.loads(repaired, nesting)
+            return jsontext.loads(repaired, nesting, spelled=spelled)
 
     def _beside(self, frame: Frame) -> tuple[JsonObject | None, int]:
         """The carry in the comments of an SSE block, and how many only look like one, and so are comments."""

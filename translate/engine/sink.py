@@ -11,6 +11,7 @@ from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
 from ..codec import Codec, Decoder, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
+from ..registry import content_in
 from ..shapes import LONG, Writer, laid
 from .run_writer import RunWriter
 from .runs import Run
@@ -135,7 +136,8 @@ class UnitSink:
 
     def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
         options = self._options
-        for field, reason, content in losses(carry, self._name, unsayable=self._unsayable, later=later):
+        found = losses(carry, self._name, unsayable=self._unsayable, later=later, content=content_in)
+        for field, reason, content in found:
             if options.report is not None and (content or options.report.incidental):
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
             if content and self._loss == "raise":

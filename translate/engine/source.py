@@ -70,6 +70,7 @@ class Source:
         self._carried = Carried(codec, self._grammar, options)
         self._carry = self._carried.reader
         self._opener = opener(options, self._carried.fault)
+        self._opener.spelled = codec.spelled
         # text that is no longer cannot nest deeper than the limit
         self._deep = 2 * options.limits.nesting
         self._unit = -1
@@ -78,10 +79,10 @@ class Source:
         self._plain = has_short_way(self._wire, "read", "plain")
         self._grows = type(self._wire).grow is not Decoder.grow
         self._short = self._plain and opener is FrameOpener
+        whole = run is not None and self._short and runs.ON and self._reader.framing is not None
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
-        whole = run is not None and self._short and not noted and runs.ON and self._reader.framing is not None
-        self._runs = RunReader(options.limits) if whole else None
+        self._runs = RunReader(options.limits) if whole and not noted else None
         self._next: Hot | None = None
         """What the next unit may well be, if it differs from the last in its holes alone."""
 
@@ -234,11 +235,9 @@ class Source:
                 carry = orjson.loads(carries[0]) if carries else None
             except ValueError:
                 return False
-        if type(unit) is not dict:
+        if type(unit) is not dict or ("carry" in unit and (carries or type(unit["carry"]) is not dict)):
             return False
         if "carry" in unit:
-            if carries or type(unit["carry"]) is not dict:
-                return False
             unit = dict(unit)
             carry = unit.pop("carry")
         if carry is not None:

@@ -13,6 +13,7 @@ from ..algebra.events import (
     JsonObject,
     Ping,
     bare,
+    is_synthetic,
     made_up_by_another,
 )
 from ..algebra.failures import reported
@@ -200,7 +201,8 @@ class Writing:
                     raise LimitExceeded("part", self._options.limits.part)
                 return
             unit = encoder.whole(held) or {}
-            pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit))]
+            made_up = is_synthetic(held[0], self.codec.name)
+            pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit), made_up)]
         else:
             try:
                 written = encoder.write(held)
@@ -332,9 +334,11 @@ class Writing:
             found = self.encoder.read(unit, piece.name)
         except TranslateError:
             return None
+        meant = piece.meant
+        if len(found) == len(meant) and all(map(same_event, found, meant)):
+            return found
         if len(found) != len(said):
             return None
-        meant = piece.meant
         for i, (now, before) in enumerate(zip(found, said, strict=True)):
             if type(now) is not type(before):
                 return None

@@ -25,6 +25,7 @@ from .words import (
     NAME,
     SERVERS,
     UNKNOWN,
+    explains,
     is_sayable,
     said_open,
     same_counts,
@@ -50,6 +51,7 @@ class Anthropic(Codec):
         "server_tool_result": "anthropic has words for its own server tools alone",
     }
     leaves_out = frozenset({"start", "close"})
+    spelled = b'"input"'
 
     def encoder(self, options: Options) -> AnthropicEncoder:
         return AnthropicEncoder(self, options)
@@ -70,6 +72,9 @@ class Anthropic(Codec):
         if type(event) is Open and event.kind in SERVERS:
             return NAME in (event.residue or {})
         return super().sayable(event)
+
+    def content(self, residue: JsonObject) -> str:
+        return "why the model stopped, in words for the user" if explains(residue) else ""
 
     def assemble(self, events: Iterable[Event]) -> JsonObject:
         """The message, as the route without streaming would have answered."""

@@ -287,7 +287,11 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
         if not pieces:
             return None
         first, *others = pieces
-        return [first._replace(meant=[*events[:at], *(() if first.made_up else first.meant)]), *others]
+        waiting = events[:at]
+        if first.made_up:
+            # so was what it said the last time
+            return [first._replace(meant=[each for each in waiting if not is_synthetic(each, NAME)]), *others]
+        return [first._replace(meant=[*waiting, *first.meant]), *others]
 
     def _resolves(self, event: Event) -> bool:
         if type(event) is Open:

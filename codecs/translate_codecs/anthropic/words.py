@@ -116,7 +116,8 @@ def block_of(head: Open, id: str | None, grown: Append | None = None) -> JsonObj
         content = {} if grown is None else {"content": jsontext.loads_str(text)}
         return {"type": f"{head.name}{RESULT}", "tool_use_id": id, **content}
     if kind in CALLS:
-        return {"type": _TYPES[kind], "id": id, "name": head.name, "input": jsontext.loads_str(text) if text else {}}
+        given = jsontext.loads_str(text, spelled=True) if text else {}
+        return {"type": _TYPES[kind], "id": id, "name": head.name, "input": given}
     if kind == "thinking":
         if text == REDACTED and signature:
             return {"type": "redacted_thinking", "data": signature}
@@ -273,7 +274,8 @@ _MADE: Final = re.compile("msg_[0-9a-f]+")
 
 def made_message_id(now: int) -> str:
     """The id of a message that has none, at ``now``, milliseconds of Unix time."""
-    return f"msg_{now:x}"
+    # a clock may tell fractions, or a time before 1970
+    return f"msg_{max(0, int(now)):x}"
 
 
 def same_id(said: str | None, meant: str | None) -> bool:
@@ -327,6 +329,16 @@ def same_reason(said: Reason, meant: Reason) -> bool:
     """Whether a reason has the word that was read as another."""
     word = said.raw or _SAID[said.word]
     return said == meant or word in {reason_words(meant, calls=calls)[0] for calls in (False, True)}
+
+
+def explains(residue: JsonObject) -> bool:
+    """Whether a residue holds the ``explanation`` of ``stop_details``, which is text for the user."""
+    patch = residue.get("patch")
+    for op in patch if isinstance(patch, list) else ():
+        path, details = op if isinstance(op, list) and len(op) == 2 else ((), None)
+        if isinstance(details, dict) and isinstance(path, list) and path[-1:] == ["stop_details"]:
+            return bool(details.get("explanation"))
+    return False
 
 
 # ---- errors ----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from translate import jsontext
+from translate.algebra.calls import made_id
 from translate.algebra.events import Event, Finish, JsonObject, Start, TokenCounts, Usage
 from translate.algebra.parts import Part, parts
 from translate.algebra.usage import latest
@@ -32,7 +33,7 @@ def assembled(events: Iterable[Event], codec: Codec) -> JsonObject:
             redacted = head.kind == "thinking" and data == REDACTED and bool(part.states)
             if head.kind == "tool_call":
                 function = {"name": head.name, "arguments": jsontext.whole(data) if data.strip() else "{}"}
-                calls.append({"id": head.id or f"call_{len(calls)}", "type": "function", "function": function})
+                calls.append({"id": head.id or made_id(len(calls)), "type": "function", "function": function})
             elif not redacted:
                 names = {"text": "content", "thinking": "reasoning_content", "refusal": "refusal"}
                 texts[names[head.kind]].append(data)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel
 
 from translate import jsontext
-from translate.algebra.calls import BLANK
+from translate.algebra.calls import BLANK, same_call
 from translate.algebra.events import Append, Event, Failure, Finish, JsonObject, Open, Start, Usage
 from translate.codec import Codec, Options
 from translate.shapes import Shape
@@ -68,9 +68,7 @@ class Chat(Codec):
 
     def agrees(self, said: Event, meant: Event) -> bool:
         if type(said) is Open and type(meant) is Open:
-            made = not meant.id and said.id is not None and said.id.startswith("call_")
-            same_call = (said.id == meant.id or made) and said.name == meant.name
-            return said.kind == meant.kind and (same_call or said.kind != "tool_call")
+            return said.kind == meant.kind and (said.kind != "tool_call" or same_call(said, meant))
         if type(said) is Append and type(meant) is Append:
             blank = said.data == "{}" and isinstance(meant.data, str) and not meant.data.strip(BLANK)
             same = type(said.data) is type(meant.data) and (blank or jsontext.same(said.data, meant.data))

@@ -22,8 +22,8 @@ from translate.algebra.serial import Serial, said_before
 from translate.codec import Codec, Decoder, Hot, Options
 
 from .steps import Known, Step
-from .units import Canonical, Units, Usual
-from .words import NAME, REASON, read_reason
+from .units import Canonical, Units, Usual, states_of
+from .words import NAME, REASON, entry_of, read_reason
 
 ENDED = "ended"
 
@@ -65,8 +65,10 @@ class ChatDecoder(Decoder):
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         known = self._known
+        native: list[JsonObject | None] = []
         if unit is not None:
             step = self._look(unit)
+            native = [entry_of(state, 0) for state in states_of(step.said)]
             said = step.said
             self._units.steady = False
             if type(said[-1]) is not Foreign:
@@ -79,14 +81,19 @@ class ChatDecoder(Decoder):
             kind = type(event)
             self._units.follow(event)
             if kind is Open:
-                known.stated = []
+                known.stated, known.due = [], []
                 if unit is None:
                     # no words: what is open is none of the format's parts
                     known.serial.end()
             elif kind is Append and event.state is not None:  # type: ignore[union-attr]
                 known.stated.append(event.state)  # type: ignore[union-attr]
+                if entry_of(event.state, 0) not in native:  # type: ignore[union-attr]
+                    known.due.append(event.state)  # type: ignore[union-attr]
             elif kind is Finish or kind is Failure:
                 self._ended, self._failed = True, kind is Failure
+        if unit is not None and step.chunk.member is not None:
+            # thinking may change the member that it comes in
+            self._units.field = step.chunk.member
         last = next((event for event in reversed(meant) if type(event) in (Open, Close, Handover)), None)
         if type(last) in (Close, Handover):
             known.serial.end()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate.algebra.calls import BLANK
+from translate.algebra.calls import BLANK, made_id
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -21,6 +21,7 @@ from translate.algebra.events import (
     Start,
     State,
     Usage,
+    is_synthetic,
 )
 from translate.algebra.json_form import same_event
 from translate.algebra.usage import latest
@@ -128,6 +129,9 @@ class ChatEncoder(ChatDecoder, Encoder):
     # ---- the units of events: the last of them is new
 
     def write(self, events: Sequence[Event]) -> Pieces:
+        if type(events[0]) in (Usage, Foreign) and is_synthetic(events[0], NAME):
+            # made up for the end, whose carry it bears: it is made up again once that comes
+            return []
         pieces: Pieces = self._writers[type(events[-1])](self, events)
         if pieces is None or self._known.started or self.at_home(events[0]):
             return pieces
@@ -160,7 +164,7 @@ class ChatEncoder(ChatDecoder, Encoder):
         if head.kind != "tool_call":
             # a part without text has no words
             return None
-        guess = ("id", f"the call had none: 'call_{self._units.calls}' was made up") if not head.id else None
+        guess = None if head.id else ("id", f"the call had none: {made_id(self._units.calls)!r} was made up")
         return [self._unit(events, guess=guess)]
 
     def _write_append(self, events: Sequence[Event]) -> Pieces:
@@ -203,7 +207,7 @@ class ChatEncoder(ChatDecoder, Encoder):
         head = events[0]
         if (head.kind if type(head) is Open else self._units.kind) != "thinking":
             return []
-        before: list[State] = [] if type(head) is Open else self._known.stated
+        before: list[State] = [] if type(head) is Open else self._known.due
         appends = [each for each in events if type(each) is Append and each.state is not None]
         redacted = [each for each in appends if each.data == REDACTED]
         if redacted:

@@ -78,6 +78,8 @@ class Known:
     """States that wait for the end of the open part."""
     stated: list[State] = field(default_factory=list)
     """The states of the open part, or the last one."""
+    due: list[State] = field(default_factory=list)
+    """Those of them that no unit has said."""
     executed: set[tuple[int, bool]] = field(default_factory=set)
     """Tools of the server that were said, their outputs by themselves."""
     cited: Any = None

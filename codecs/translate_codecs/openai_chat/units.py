@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from translate import jsontext
+from translate.algebra.calls import made_id
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
@@ -78,7 +79,8 @@ class Units:
     def first(self, start: Start) -> JsonObject:
         """What all chunks of a stream have that ``start`` opens."""
         if self._at is None:
-            self._at = self._options.clock()
+            # a clock may tell fractions
+            self._at = int(self._options.clock())
         return {
             "id": start.id or f"{MADE_ID}{self._at:x}",
             "object": OBJECT,
@@ -259,7 +261,7 @@ class _Writing:
         index, self._calls, self._call = self._calls, self._calls + 1, None
         if not said:
             function = {"name": head.name, "arguments": ""}
-            entry = {"index": index, "id": head.id or f"call_{index}", "type": "function", "function": function}
+            entry = {"index": index, "id": head.id or made_id(index), "type": "function", "function": function}
             self._delta.setdefault("tool_calls", []).append(entry)
             self._fresh = function
             self._form.append("begin")
