@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from .. import jsontext
-from ..algebra.events import Append, Event, JsonObject, Ping
+from ..algebra.events import Append, Event, JsonObject, Open, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
 from ..codec import Codec, Options
@@ -28,6 +28,10 @@ Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
 Opener: TypeAlias = Callable[[Options, Callable[[CarryError], None]], FrameOpener]
 """Makes what takes the frames of a stream apart."""
+_FRAGMENT = 72
+"""Bytes that a fragment takes beside its data, where it waits for its part's end."""
+_PASS = ("text", "thinking", "refusal")
+"""Kinds whose fragments never wait."""
 MENDS = 4
 """How often one unit is mended, at most."""
 
@@ -78,6 +82,8 @@ class Source:
         whole = run is not None and self._short and not noted and runs.ON
         self._runs = RunReader(options.limits) if whole else None
         self._repeated = False
+        self._seen: Open | None = None
+        self._since = 0
 
     def go_the_long_way(self) -> None:
         """For tests: read nothing by the short way."""
@@ -93,6 +99,18 @@ class Source:
     def units(self) -> int:
         """How many units were read so far, one that raised included."""
         return self._unit + 1
+
+    def held(self) -> int:
+        """Bytes that the open part is in memory, about and rather too many: its data at both ends, and its fragments.
+
+        To be asked after each chunk: the fragments are those of units since it was first asked in this part.
+        """
+        grammar = self._grammar
+        if grammar.part is not self._seen:
+            self._seen, self._since = grammar.part, self._unit
+        if grammar.state is not INSIDE:
+            return 0
+        return 2 * grammar.size + (0 if grammar.kind in _PASS else _FRAGMENT * (self._unit - self._since))
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""

@@ -186,6 +186,11 @@ class Translator(Machine):
         return self._writing.sink.units
 
     @property
+    def held(self) -> int:
+        """Bytes that the open part takes in memory, about and rather too many. To be asked after each chunk."""
+        return self._source.held()
+
+    @property
     def ended(self) -> bool:
         """Whether the terminal unit of the target was said."""
         return self._writing.ended
