@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, Unpack
 
@@ -19,7 +20,7 @@ from anyio.abc import TaskGroup
 from ..engine.translator import Translator
 from ..errors import StreamTimeout
 from .alarms import Alarms, Waits
-from .budget import OverBudget, Share
+from .budget import SMALL, OverBudget, Share
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
@@ -30,6 +31,7 @@ HOLD = 0.1
 """Seconds that a sink has to be cancelled."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
+_NOTHING = nullcontext()
 _log = logging.getLogger("translate.adapters")
 
 
@@ -288,14 +290,15 @@ class Pump:
             await self._flush()
         else:
             units = self.stats.units
-            await self._say(self._translator, self._counted(self._translator.feed, chunk))
+            try:
+                await self._say(self._translator, self._counted(self._translator.feed, chunk))
+                if self._share is not None and not self.finished:
+                    self._share.read(size(chunk), self.stats.units, self._translator.held)
+            except OverBudget as error:
+                self._held.clear()
+                await self.fail(error)
             if units != self.stats.units and self._alarms:
                 self._waits.unit_came()
-            if self._share is not None and not self.finished:
-                try:
-                    self._share.read(size(chunk), self.stats.units)
-                except OverBudget as error:
-                    await self.fail(error)
 
     async def end(self) -> None:
         """The input ended."""
@@ -356,8 +359,13 @@ class Pump:
             self._waits.read = anyio.current_time()
 
     async def _flush(self) -> None:
-        out, self._held = self._held, []
-        await self._output.put(out[0] if len(out) == 1 else b"".join(out))
+        out = self._held
+        data = out[0] if len(out) == 1 else b"".join(out)
+        # a failure is said whatever it takes
+        fails = self._translator is not None and self._translator.failure is not None
+        with self._share.lent(len(data)) if self._share and len(data) > SMALL and not fails else _NOTHING:
+            self._held = []
+            await self._output.put(data)
         if self._alarms:
             self._waits.read = self._output.written
 
