@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from .. import jsontext
-from ..algebra.events import Append, Event, JsonObject, Open, Ping
+from ..algebra.events import Append, Event, JsonObject, Model, Open, Ping, TokenCounts
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
 from ..codec import Codec, Options
@@ -99,6 +99,16 @@ class Source:
     def units(self) -> int:
         """How many units were read so far, one that raised included."""
         return self._unit + 1
+
+    @property
+    def model(self) -> Model | None:
+        """Who answers, as the stream says; a name that was given for one without is not of the stream."""
+        return self._grammar.start.model if self._grammar.start is not None else None
+
+    @property
+    def usage(self) -> TokenCounts | None:
+        """What its counts of tokens add up to so far."""
+        return self._grammar.usage
 
     def held(self) -> int:
         """Bytes that the open part is in memory, about and rather too many: its data at both ends, and its fragments.

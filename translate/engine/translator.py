@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..algebra.events import PART_KINDS, Event, Model, Ping
+from ..algebra.events import PART_KINDS, Event, Model, Ping, TokenCounts
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
@@ -184,6 +184,16 @@ class Translator(Machine):
     def units_written(self) -> int:
         """How many units of the target were written so far."""
         return self._writing.sink.units
+
+    @property
+    def model(self) -> Model | None:
+        """Who answers, as the stream says it, once it has."""
+        return self._source.model
+
+    @property
+    def usage(self) -> TokenCounts | None:
+        """What its counts of tokens add up to so far, once there are some."""
+        return self._source.usage
 
     @property
     def held(self) -> int:
