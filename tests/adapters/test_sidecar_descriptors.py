@@ -228,7 +228,7 @@ def test_no_descriptor_for_the_upstream_is_no_fault_of_the_upstream() -> None:
 
     import httpx2
 
-    from translate.adapters.sidecar.app import unavailable
+    from translate.adapters.sidecar.forward import unavailable
 
     def raised(number: int) -> Exception:
         error = httpx2.ConnectError("All connection attempts failed")

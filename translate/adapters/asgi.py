@@ -159,7 +159,8 @@ class StreamResponse:
         self._recognition = Recognition(src, streams)
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts, "running": running}
-        self._observers = [observer] if observer is not None else []
+        self.observers = [observer] if observer is not None else []
+        """Who is told what happens."""
         self.eager = True
         """Whether keep-alives are sent even before the source is open: until then, it may turn out to be no stream."""
         self.share: Share | None = None
@@ -204,7 +205,7 @@ class StreamResponse:
         pump = self.pump = Pump(
             *(src, dst, answer.write),
             refuse=refuse,
-            observers=self._observers,
+            observers=self.observers,
             share=self.share,
             eager=self.eager,
             **self._pump_options,

@@ -80,6 +80,7 @@ class Pump:
         self.left = False
         """Whether the receiver has left."""
         self._group: TaskGroup | None = None
+        self._clock: Callable[[], float] = anyio.current_time
         self.begun = False
         """Whether there is a stream: see :meth:`begin`."""
 
@@ -213,7 +214,8 @@ class Pump:
         """There is a stream: its time begins."""
         self.begun = True
         self._waits.begin()
-        self._output.clock = loop_clock() if self._alarms else None
+        self._clock = loop_clock()
+        self._output.clock = self._clock if self._alarms else None
         self._told("on_start")
         if self._running is not None:
             self._running.add(self)
@@ -224,12 +226,21 @@ class Pump:
         if self.begun:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
             self.stats.duration = anyio.current_time() - self._waits.start
+            self._tell_of(self._translator)
             self._told.end()
             if self._running is not None:
                 self._running.discard(self)
         self._waits.state = "done"
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None
+
+    def _tell_of(self, translator: Translator | None) -> None:
+        """What the stream said of itself, for the figures."""
+        stats = self.stats
+        if translator is not None and translator.model is not None:
+            stats.model, stats.provider = translator.model.name, translator.model.provider
+        if translator is not None and translator.usage is not None:
+            stats.input_tokens, stats.output_tokens = translator.usage.input_tokens, translator.usage.output_tokens
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
@@ -297,8 +308,11 @@ class Pump:
             except OverBudget as error:
                 self._held.clear()
                 await self.fail(error)
-            if units != self.stats.units and self._alarms:
-                self._waits.unit_came()
+            if units != self.stats.units:
+                if self.stats.first is not None:
+                    self.stats.last = self._clock() - self._waits.start
+                if self._alarms:
+                    self._waits.unit_came()
 
     async def end(self) -> None:
         """The input ended."""
@@ -354,7 +368,7 @@ class Pump:
         elif self._held:
             await self._flush()
             if self.stats.first is None and translator.units:
-                self.stats.first = anyio.current_time() - self._waits.start
+                self.stats.first = self._clock() - self._waits.start
         elif self._alarms:
             self._waits.read = anyio.current_time()
 
