@@ -145,6 +145,7 @@ def sidecar(
             made.signal()
         assert made.code() == 0, made.log
         assert "Traceback" not in made.log, made.log
+        assert "socket.send()" not in made.log, made.log
         errors = [line for line in made.lines if " ERROR " in line]
         assert not [line for line in errors if not line.endswith(_HUNG_UP)], made.log
 

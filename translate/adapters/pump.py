@@ -31,6 +31,8 @@ HOLD = 0.1
 """Seconds that a sink has to be cancelled."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
+TURN = 16
+"""Pieces of input after which others have their turn."""
 _NOTHING = nullcontext()
 _log = logging.getLogger("translate.adapters")
 
@@ -146,8 +148,12 @@ class Pump:
             chunks = aiter(upstream)
         except Exception as error:
             return error
-        lingers = False
+        lingers, taken = False, 0
         while not self.finished:
+            taken += 1
+            if not taken % TURN:
+                # what is at hand may come without a wait: others run, and whoever has left is noticed
+                await anyio.lowlevel.checkpoint()
             try:
                 chunk = await anext(chunks)
             except StopAsyncIteration:

@@ -250,9 +250,10 @@ def configured(
 def quiet() -> None:
     """Keep out of the log what others would say of requests, and what is said again and again."""
     seldom = Seldom(60)
-    for name in (_log.name, "uvicorn.error"):
+    for name in (_log.name, "uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(seldom)
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(_is_news)
     logging.getLogger("translate.adapters").addFilter(one_line_a_request)
     for name in ("httpcore2", "httpx2"):
         # at lower levels they log header fields
@@ -260,8 +261,8 @@ def quiet() -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a line of the server's says more than that a client asked for web sockets, which any may do at will."""
-    return not record.msg.startswith(("Unsupported upgrade", "No supported WebSocket"))
+    """Whether a line says more than that a client asked for web sockets, or left, which any may do at will."""
+    return not str(record.msg).startswith(("Unsupported upgrade", "No supported WebSocket", "socket.send() raised"))
 
 
 def _listener(host: str, port: int) -> socket.socket:
