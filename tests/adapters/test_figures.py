@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,11 +12,17 @@ from typing import Any, cast
 import pytest
 
 from tests.adapters.meters import OpenTelemetry, Prometheus, each, ignore
-from tests.adapters.sidecars import Asked, Wire, ask, request, sidecar, streams, until, upstream
+from tests.adapters.sidecars import ROOT, Asked, Wire, ask, request, sidecar, streams, until, upstream
 from tests.peers.serving import HOST
 from translate import Append, Close, Finish, Model, Open, Start, TokenCounts, Translator, convert
 from translate.adapters import Stats, relay
 from translate.adapters._gen_ai import GEN_AI, Names, moves_of
+from translate.cli._parser import build_parser
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[serve]'")
+pytest.importorskip("httpx2", reason="httpx2 is not installed: pip install -e '.[serve]'")
+
+from translate.adapters.sidecar.descriptors import Room
 
 EVENTS = (Start(Model("m-1", provider="p")), Open("text"), Append("a"), Append("b"), Close(), Finish(TokenCounts(7, 5)))
 TURN = [*convert(EVENTS, "events", "gateway-sse")]
@@ -209,3 +216,46 @@ def test_a_failed_request_is_a_failed_span() -> None:
     (kept,) = exporter.get_finished_spans()
     assert (kept.status.is_ok, kept.status.description) == (False, "refused by the upstream")
     assert json.loads(kept.to_json())["attributes"]["error.type"] == "cut"
+
+
+# ---- the page ---------------------------------------------------------------------------------------------
+
+PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def test_the_page_names_all_figures_and_no_others() -> None:
+    meter = Prometheus()
+    observer = cast("Any", type(meter.observer))(type(meter.registry)(), gen_ai=True)
+    there = {
+        instrument: metric._name + ("_total" if instrument.kind == "counter" else "")
+        for instrument, metric in observer._metrics.items()
+    }
+    rows = re.findall(r"^\| `(\w+)` \| `([\w.]+)` \|", PAGE, re.M)
+    assert sorted(rows) == sorted(
+        (name, each.name if each.general else f"translate.{each.name}") for each, name in there.items()
+    )
+    asked = {name.removesuffix("_bucket") for name in re.findall(r"\btranslate_\w+", PAGE)}
+    assert asked == {name for name in there.values() if name.startswith("translate_")}
+
+
+def test_what_the_page_says_is_shown_is_there() -> None:
+    table = PAGE.partition("## What operators ask for")[2]
+    for name in re.findall(r"`((?:tests/cli/)?test_\w+\.py)`", table):
+        assert ((ROOT if "/" in name else ROOT / "tests" / "adapters") / name).is_file(), name
+    for name in re.findall(r"`(examples/[\w./-]+|docs/[\w./-]+)`", PAGE):
+        assert (ROOT / name).is_file(), name
+    options = {name for action in build_parser()._actions for name in action.option_strings}
+    (commands,) = [action for action in build_parser()._actions if hasattr(action, "choices") and action.choices]
+    options |= {name for action in cast("Any", commands).choices["serve"]._actions for name in action.option_strings}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE)) <= options
+
+
+def test_sizes_are_what_the_formula_gives() -> None:
+    for row in re.findall(r"^\| \d+ MiB.* \|$", PAGE, re.M):
+        found = dict(re.findall(r"--max-([a-z]+) (\d+)M?", row))
+        defaults = {"concurrent": 1000, "memory": 128, "body": 32, "unit": 16}
+        requests, memory, body, unit = (int(found.get(name, value)) for name, value in defaults.items())
+        connections = Room.within(1 << 20, requests).connections
+        size = 60 + memory + connections * 80 / 1024 + requests * 100 / 1024 + max(body, 2 * unit)
+        said = int(re.findall(r"(\d+) MiB", row)[1])
+        assert abs(size - said) <= 2, (row, size)
