@@ -41,6 +41,8 @@ class Call:
             "extensions": {"http.response.pathsend": {}, "http.response.trailers": {}, "http.response.debug": {}},
         }
         self.sent: list[Message] = []
+        self.dropped: list[bool | None] = []
+        """``more_body`` of what was sent, and not taken, after the client had left."""
         self.told = anyio.Event()
         """Set with the first piece of a body."""
         self.full = full
@@ -73,13 +75,16 @@ class Call:
     async def send(self, message: Message) -> None:
         await anyio.lowlevel.checkpoint()
         assert not self.gone
-        self._check(message)
+        silent = self.scope["asgi"]["spec_version"] < "2.4"
+        if not (self._left and silent):
+            self._check(message)
         if len(self.sent) == self.full:
             self.leave()
-        if self._left:
-            if self.scope["asgi"]["spec_version"] >= "2.4":
-                raise OSError("the client has left")
+        if self._left and silent:
+            self.dropped.append(message.get("more_body"))
             return
+        if self._left:
+            raise OSError("the client has left")
         self.sent.append(message)
         if message["type"] == "http.response.body" and message.get("body"):
             self.told.set()

@@ -64,8 +64,9 @@ format. A failure after it is that unit at the end of the stream; all that came 
 no stream, and where the client does not read, the connection is closed amid the body: HTTP/1.1 tells the client so, by
 the chunk or the length that is missing; a client of HTTP/1.0, to which the end of a connection is that of a body
 without a length, is not told. **Logged.** Each stream has one line of the logger `translate.adapters`, shown here
-without its formats and figures. Each request that has a head has one line of `translate.sidecar`, at `INFO`: its id,
-method, status, outcome and seconds. Other lines are shown. None of them holds content, and none has a traceback.
+without its formats and figures; the command leaves it to the line of its request. Each request that has a head has one
+line of `translate.sidecar`, at `INFO`: its id, method, status, outcome and seconds. Other lines are shown. None of them
+holds content, and none has a traceback.
 **Counted.** `Stats.outcome` and the type of `Stats.failure`.
 **Upstream.** Its connection is closed, for a stream before its outcome is told; this is with `--keep-upstream 0`, else
 one whose answer ended clean is kept for the next request.

@@ -16,6 +16,7 @@ NAMES = {
     "stream.ended": "translate_stream_ended_total",
     "stream.duration": "translate_stream_duration_seconds",
     "stream.time_to_first_unit": "translate_stream_time_to_first_unit_seconds",
+    "stream.time_per_unit": "translate_stream_time_per_unit_seconds",
     "latency": "translate_latency_seconds",
     "units": "translate_units_total",
     "received": "translate_received_bytes_total",
@@ -68,6 +69,9 @@ class Prometheus(Meter):
                 labels = dict(sample.labels)
                 if sample.name.endswith("_bucket"):
                     labels.pop("le")
+                if "src" not in labels:
+                    # of the process
+                    continue
                 key = labels.pop("src"), labels.pop("dst"), *labels.values()
                 assert labels.keys() <= {"outcome", "field"}
                 if not sample.name.endswith(("_bucket", "_created")):

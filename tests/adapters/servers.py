@@ -141,6 +141,8 @@ async def hypercorn(app: App, listener: socket.socket) -> AsyncIterator[None]:
     config.bind = [f"fd://{listener.detach()}"]
     config.errorlog = None
     config.graceful_timeout = CLOSING
+    # it takes a connection whose client has left for one that waits for its next request
+    config.keep_alive_timeout = CLOSING
     backend = "trio" if trio.lowlevel.in_trio_run() else "asyncio"
     serve: Any = importlib.import_module(f"hypercorn.{backend}").serve
     ended = anyio.Event()

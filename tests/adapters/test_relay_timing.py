@@ -307,3 +307,25 @@ async def test_a_failure_unit_that_is_not_taken_is_raised_on_asyncio(monkeypatch
     with pytest.raises(StreamTimeout):
         await relays.run(source, Receiver(0, 0, anyio.sleep_forever), timeouts=Timeouts(idle=0.05), observer=log)
     times_out(log.ended[0], "idle")
+
+
+@simulated
+async def test_a_source_that_never_waits_lets_others_run() -> None:
+    turns, given = 0, 0
+
+    async def source() -> AsyncIterator[bytes]:
+        nonlocal given
+        for piece in [*UNITS[:-1], *[b": \n\n"] * 1000, UNITS[-1]]:
+            given += 1
+            yield piece
+
+    async def counts() -> None:
+        nonlocal turns
+        while given < 900:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(counts)
+        await relay(source(), Receiver(), SRC, DST)
+    assert turns > 900 / 16 / 2

@@ -179,7 +179,7 @@ def test_nothing_is_imported_once_it_listens() -> None:
 @pytest.mark.parametrize(
     ("files", "asked", "connections", "requests"),
     [
-        *((1024, 1000, 600, 360), (20_000, 1000, 4064, 1000), (1 << 30, 1000, 4064, 1000)),
+        *((1024, 1000, 600, 360), (20_000, 1000, 2064, 1000), (1 << 30, 1000, 2064, 1000)),
         *((256, 10, 104, 10), (70, 10, 5, 3)),
     ],
 )
@@ -228,7 +228,7 @@ def test_no_descriptor_for_the_upstream_is_no_fault_of_the_upstream() -> None:
 
     import httpx2
 
-    from translate.adapters.sidecar.app import unavailable
+    from translate.adapters.sidecar.forward import unavailable
 
     def raised(number: int) -> Exception:
         error = httpx2.ConnectError("All connection attempts failed")

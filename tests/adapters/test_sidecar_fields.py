@@ -60,7 +60,7 @@ def names(asked: Asked) -> list[bytes]:
     return sorted(name.lower() for name, _ in asked.fields)
 
 
-OURS = [b"accept-encoding", b"host", b"x-request-id"]
+OURS = [b"accept-encoding", b"host", b"via", b"x-request-id"]
 
 
 def test_fields_of_one_connection_do_not_reach_the_upstream(up: Recorder, port: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.adapters.sidecars import Asked, Wire, answers, ask, request, sidecar, streams, until, upstream
 from tests.peers.serving import PATIENCE
-from translate import UpstreamFailure, assemble
+from translate import Append, Close, Finish, Open, UpstreamFailure, assemble, convert
 from translate.adapters.budget import Budget, OverBudget
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[serve]'")
@@ -93,6 +93,34 @@ def test_a_stream_that_has_begun_says_so_in_a_failure() -> None:
     with pytest.raises(UpstreamFailure) as raised:
         assemble(got.body, "gateway-sse", "gateway")
     assert (got.status, raised.value.code) == (200, 503)
+
+
+def test_parts_that_are_open_share_it_too() -> None:
+    fragments = [Append(text) for text in ('{"a": "', *["x" * 65536] * 40, '"}')]
+    call = [*convert((Open("tool_call", "1", "f"), *fragments, Close(), Finish()), "events", "unievent-sse")]
+
+    with upstream(lambda _: streams(call)) as up:
+        for most, fails in ((4 * MIB, True), (16 * MIB, False)):
+            with sidecar(up.url, "--max-memory", str(most), **FORMATS) as made:
+                # what it held is free again then
+                for _ in range(2):
+                    got = ask(made.port, request("/x"))
+                    assert got.whole
+                    assert (b'"code":503' in got.body) is fails
+
+
+def test_output_that_is_not_taken_is_counted_while_it_waits() -> None:
+    budget = Budget(100)
+    share = budget.share()
+    share.read(30, units=0, part=20)
+    with share.lent(50):
+        assert budget.held == 100
+        with pytest.raises(OverBudget):
+            budget.share().hold(1)
+    share.read(10, units=0, part=30)
+    assert budget.held == 70
+    share.read(10, units=1, part=5)
+    assert budget.held == 15
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell")

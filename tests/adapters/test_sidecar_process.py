@@ -376,7 +376,8 @@ async def test_nor_is_it_where_everything_is_logged(name: str) -> None:
     sink.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     root.addHandler(sink)
     root.setLevel(logging.DEBUG)
-    filters = {each: list(logging.getLogger(each).filters) for each in ("translate.sidecar", "uvicorn.error")}
+    filtered = ("translate.sidecar", "translate.adapters", "uvicorn.error", "asyncio")
+    filters = {each: list(logging.getLogger(each).filters) for each in filtered}
     server.quiet()
     try:
         with upstream(lambda _: BROKEN[name]) as up:

@@ -11,7 +11,7 @@ from tests.adapters.calling import Call
 from tests.adapters.test_stream_response import CLIENTS, OUT, THEIRS, TURN, Reply, asked, unit
 from tests.sources import AsyncSource, Boom
 from translate import UpstreamFailure
-from translate.adapters import Running
+from translate.adapters import Running, StreamResponse
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +66,8 @@ async def test_after_a_keep_alive_the_failure_says_what_the_upstream_says(
 # ---- around it, and at the end -----------------------------------------------------------------------------
 
 
-async def test_middleware_around_it_sees_no_error_where_a_client_leaves_early() -> None:
+@pytest.mark.parametrize("begun", [False, True])
+async def test_middleware_around_it_sees_no_error_where_a_client_leaves_early(begun: bool) -> None:
     pytest.importorskip("starlette", reason="starlette is not installed")
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -81,7 +82,8 @@ async def test_middleware_around_it_sees_no_error_where_a_client_leaves_early() 
         return await call_next(request)
 
     async def route(request: Any) -> Response:
-        made.append(Response(AsyncSource(anyio.sleep_forever), "unievent-sse", "gateway-sse"))
+        said = [TURN[:1000]] if begun else []
+        made.append(Response(AsyncSource(*said, anyio.sleep_forever), "unievent-sse", "gateway-sse"))
         return made[-1]
 
     app = Starlette(routes=[Route("/", route)], middleware=[Middleware(BaseHTTPMiddleware, dispatch=passes)])
@@ -100,7 +102,24 @@ async def test_middleware_around_it_sees_no_error_where_a_client_leaves_early() 
         call.leave()
     assert made[0].pump is not None
     assert made[0].pump.stats.outcome == "disconnected"
-    assert [message.get("more_body") for message in sent] == [None, False]
+    assert [message.get("more_body") for message in sent] == [None, *([True] * begun), False]
+
+
+async def test_an_end_follows_what_was_not_taken_where_the_client_has_left() -> None:
+    call, sent, full = Call(), [], anyio.Event()
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("more_body"))
+        if message.get("body") and not full.is_set():
+            full.set()
+            await anyio.sleep_forever()
+
+    answer = StreamResponse(AsyncSource(TURN, anyio.sleep_forever), "unievent-sse", "gateway-sse")
+    async with anyio.create_task_group() as group:
+        group.start_soon(answer, call.scope, call.receive, send)
+        await full.wait()
+        call.leave()
+    assert sent == [None, True, False]
 
 
 async def test_the_status_code_is_what_was_sent() -> None:

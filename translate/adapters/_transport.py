@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Generic, Protocol, Self, TypeVar, Unpack
 
 from ..carry.losses import ErrorPolicy
 from ..engine.streams import AsyncStream, Stream
@@ -96,17 +97,50 @@ class _Source:
         self._response.close()
 
 
-class Transport:
-    """A transport whose answers are translated where they are streams, and untouched where not."""
+class Asked(Protocol):
+    """What is used of a request."""
 
-    library: Any
-    """The module of the library."""
+    method: str
+
+
+class Answered(Protocol):
+    """What is used of an answer."""
+
+    status_code: int
+
+    @property
+    def headers(self) -> Any:
+        """Its fields."""
+        ...
+
+
+Below = TypeVar("Below")
+Q = TypeVar("Q", bound=Asked)
+R = TypeVar("R", bound=Answered)
+
+
+class Transport(Generic[Below, Q, R]):
+    """A transport of clients, asynchronous and not, whose servers stream ``src`` where the client reads ``dst``.
+
+    ``transport``  the transport below, such as the library's own ``AsyncHTTPTransport()``; it is closed with this one
+    ``errors``     ``"encode"``: a stream that fails ends in the failure unit of ``dst``; ``"raise"``: reading its body
+                   raises the error
+    ``timeouts``   the same of the client's own time-outs: by default they are raised
+    ``streams``    says which answers are streams: see :class:`translate.adapters.StreamResponse`
+
+    All other answers are untouched, and so are requests and answers to ``HEAD``. Content encodings that the library
+    knows are undone. Closing a response closes the one below. Other options are those of :func:`translate.convert`.
+    Raises ``ValueError`` where ``dst`` is a format of objects.
+    """
+
+    timeout: type[Exception]
+    """What the library raises where a wait takes too long."""
     bodies: tuple[type[AsyncBody], type[Body]]
     """Both bodies, as classes of the library."""
 
     def __init__(
         self,
-        transport: Any,
+        transport: Below,
         src: str,
         dst: str,
         *,
@@ -115,26 +149,30 @@ class Transport:
         streams: IsStream | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
-        self._transport = transport
+        self._transport: Any = transport
         self._formats = src, dst
         self._type = media_type(dst)
         self._recognition = Recognition(src, streams)
         self._errors: ErrorPolicy = errors
-        self._keeps: type[Exception] | tuple[()] = self.library.TimeoutException if timeouts == "raise" else ()
+        self._keeps: type[Exception] | tuple[()] = self.timeout if timeouts == "raise" else ()
         self._options = options
         self._translator()
 
-    async def handle_async_request(self, request: Any) -> Any:
+    @abstractmethod
+    def _made(self, status: int, headers: Any, body: Any, extensions: Any) -> R:
+        """An answer of the library."""
+
+    async def handle_async_request(self, request: Q) -> R:
         """Send a request, and return the answer, translated."""
-        response = await self._transport.handle_async_request(request)
+        response: R = await self._transport.handle_async_request(request)
         if not self._is_stream(request, response):
             return response
         source = _AsyncSource(response, self._keeps)
         return self._answer(response, self.bodies[0](AsyncStream(source, self._translator()), source))
 
-    def handle_request(self, request: Any) -> Any:
+    def handle_request(self, request: Q) -> R:
         """As :meth:`handle_async_request`, for a synchronous client."""
-        response = self._transport.handle_request(request)
+        response: R = self._transport.handle_request(request)
         if not self._is_stream(request, response):
             return response
         source = _Source(response, self._keeps)
@@ -173,7 +211,7 @@ class Transport:
         """Close the transport below."""
         self._transport.close()
 
-    def _is_stream(self, request: Any, response: Any) -> bool:
+    def _is_stream(self, request: Q, response: R) -> bool:
         if request.method == "HEAD":
             return False
         return self._recognition(response.status_code, response.headers.get("content-type"))
@@ -181,11 +219,9 @@ class Transport:
     def _translator(self) -> Translator:
         return Translator(*self._formats, errors=self._errors, **self._options)
 
-    def _answer(self, response: Any, body: AsyncBody | Body) -> Any:
+    def _answer(self, response: Any, body: AsyncBody | Body) -> R:
         headers = response.headers.copy()
         for name in OF_BYTES:
             headers.pop(name.decode(), None)
         headers["content-type"] = self._type
-        return self.library.Response(
-            response.status_code, headers=headers, stream=body, extensions=response.extensions
-        )
+        return self._made(response.status_code, headers, body, response.extensions)

@@ -43,6 +43,8 @@ class Answer:
         self.fields = fields
         self.begun = False
         self.ended = False
+        self.over = False
+        """Whether its last piece was taken, or the server takes nothing any more."""
         self._to = send
 
     async def write(self, data: bytes) -> None:
@@ -61,12 +63,26 @@ class Answer:
                 await self._begin()
                 await self._send({"type": "http.response.body", "body": data, "more_body": False})
 
+    async def leave(self) -> None:
+        """The client has left: end the answer all the same, for middleware around that waits for its end.
+
+        A server may hold on to what no one takes: it has ``GRACE`` seconds.
+        """
+        with anyio.move_on_after(GRACE):
+            if not self.ended:
+                await self.end()
+            elif not self.over:
+                with suppress(*LEFT):
+                    await self._to({"type": "http.response.body", "body": b"", "more_body": False})
+                    self.over = True
+
     async def _send(self, message: Message) -> None:
         try:
             await self._to(message)
-        except BaseException:
+            self.over = not message.get("more_body", True)
+        except BaseException as error:
             # nothing can follow what may not have been taken
-            self.ended = True
+            self.ended, self.over = True, isinstance(error, Exception)
             raise
 
     async def _begin(self) -> None:
@@ -143,7 +159,8 @@ class StreamResponse:
         self._recognition = Recognition(src, streams)
         self._options = options
         self._pump_options: dict[str, Any] = {"ping": ping, "timeouts": timeouts, "running": running}
-        self._observers = [observer] if observer is not None else []
+        self.observers = [observer] if observer is not None else []
+        """Who is told what happens."""
         self.eager = True
         """Whether keep-alives are sent even before the source is open: until then, it may turn out to be no stream."""
         self.share: Share | None = None
@@ -188,7 +205,7 @@ class StreamResponse:
         pump = self.pump = Pump(
             *(src, dst, answer.write),
             refuse=refuse,
-            observers=self._observers,
+            observers=self.observers,
             share=self.share,
             eager=self.eager,
             **self._pump_options,
@@ -202,12 +219,7 @@ class StreamResponse:
                     raise
                 stats = pump.stats
             left = stats.outcome == "disconnected" and not answer.begun
-            if left:
-                # middleware around waits for an answer; a server may hold on to what no one takes
-                with anyio.move_on_after(GRACE):
-                    await answer.end()
-            elif stats.outcome != "disconnected":
-                await answer.end()
+            await (answer.leave() if stats.outcome == "disconnected" else answer.end())
         finally:
             self.status = answer.status if answer.begun and not left else 0
         return stats

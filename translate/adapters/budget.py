@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ..errors import TranslateError
+
+SMALL = 64 * 1024
+"""Bytes of output that are not counted: each stream has as many, whatever becomes of them."""
 
 
 class OverBudget(TranslateError):
@@ -32,7 +38,7 @@ class Share:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._held = self._units = 0
+        self._held = self._units = self._part = 0
 
     def hold(self, size: int) -> None:
         """Hold so many bytes instead of those before. Raises :class:`OverBudget`, and holds what it held."""
@@ -42,10 +48,22 @@ class Share:
         self._budget.held += more
         self._held = size
 
-    def read(self, size: int, units: int) -> None:
-        """Hold so many bytes of a stream more, ``units`` of which have come whole; then none of those before."""
-        self.hold(size + (self._held if units == self._units else 0))
-        self._units = units
+    def read(self, size: int, units: int, part: int) -> None:
+        """Hold so many bytes of a stream more, ``units`` of which have come whole; then none of those before.
+
+        ``part``: what the open part takes, instead of what it took.
+        """
+        self.hold(size + part + (self._held - self._part if units == self._units else 0))
+        self._units, self._part = units, part
+
+    @contextmanager
+    def lent(self, size: int) -> Iterator[None]:
+        """Hold so many bytes more while the block runs, in which a receiver takes them."""
+        self.hold(self._held + size)
+        try:
+            yield
+        finally:
+            self.hold(self._held - size)
 
     def free(self) -> None:
         """Hold nothing any more."""

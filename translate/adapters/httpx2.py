@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any
 
 import httpx2
 
-from ..carry.losses import ErrorPolicy
 from . import _transport
-from .media import IsStream
-from .options import StreamOptions
 
 
 class _AsyncBody(_transport.AsyncBody, httpx2.AsyncByteStream):
@@ -20,30 +17,15 @@ class _Body(_transport.Body, httpx2.SyncByteStream):
     """As above, of a synchronous client."""
 
 
-class TranslateTransport(_transport.Transport, httpx2.AsyncBaseTransport, httpx2.BaseTransport):
-    """A transport of clients, asynchronous and not, whose servers stream ``src`` where the client reads ``dst``.
+class TranslateTransport(
+    _transport.Transport[httpx2.AsyncBaseTransport | httpx2.BaseTransport, httpx2.Request, httpx2.Response],
+    httpx2.AsyncBaseTransport,
+    httpx2.BaseTransport,
+):
+    """A transport of clients of this library: see :class:`translate.adapters._transport.Transport`."""
 
-    ``transport``  the transport below, such as ``httpx2.AsyncHTTPTransport()``; it is closed with this one
-    ``errors``     ``"encode"``: a stream that fails ends in the failure unit of ``dst``; ``"raise"``: reading its body
-                 raises the error
-
-    All other answers are untouched, and so are requests and answers to ``HEAD``.
-    Content encodings that httpx2 knows are undone. Closing a response closes the one below. Other options are those of
-    :func:`translate.convert`. Raises ``ValueError`` where ``dst`` is a format of objects.
-    """
-
-    library = httpx2
+    timeout = httpx2.TimeoutException
     bodies = (_AsyncBody, _Body)
 
-    def __init__(
-        self,
-        transport: httpx2.AsyncBaseTransport | httpx2.BaseTransport,
-        src: str,
-        dst: str,
-        *,
-        errors: ErrorPolicy = "encode",
-        timeouts: ErrorPolicy = "raise",
-        streams: IsStream | None = None,
-        **options: Unpack[StreamOptions],
-    ) -> None:
-        super().__init__(transport, src, dst, errors=errors, timeouts=timeouts, streams=streams, **options)
+    def _made(self, status: int, headers: Any, body: Any, extensions: Any) -> httpx2.Response:
+        return httpx2.Response(status, headers=headers, stream=body, extensions=extensions)

@@ -244,6 +244,8 @@ class _Translated:
         await self._pump.run(body, gone, begin=False)
         if self._pump.begun and self._pump.stats.outcome != "disconnected":
             await self._answer.end()
+        elif self._pump.begun and raised is None:
+            await self._answer.leave()
         if raised is not None:
             try:
                 raise raised

@@ -28,6 +28,7 @@ Outcome: TypeAlias = Literal[
 """
 
 _log = logging.getLogger("translate.adapters")
+_FIGURES = ("units", "bytes_in", "bytes_out", "pings", "first", "per_unit", "model", "input_tokens", "output_tokens")
 
 
 @dataclass(slots=True)
@@ -38,6 +39,9 @@ class Stats:
     ``bytes_in``, ``bytes_out``  of the stream, keep-alives included, heads and HTTP framing not
     ``pings``        keep-alives that were made up in a silence
     ``first``        from the start to the output of the first unit; ``None`` before it
+    ``last``         the same of the last unit, so far
+    ``model``, ``provider``  who answers, as the stream says it; ``input_tokens``, ``output_tokens`` its counts: all of
+                     them at the end, ``None`` where it says none
     ``translating``  spent in translation: what was added to the way of the stream, in all
     ``duration``     from the start to the end, which sets it
     ``failure``      what the outcome is due to; the output says it in the target's own words where it could
@@ -53,9 +57,21 @@ class Stats:
     bytes_out: int = 0
     pings: int = 0
     first: float | None = None
+    last: float | None = None
+    model: str | None = None
+    provider: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     translating: float = 0.0
     duration: float = 0.0
     report: Report = field(default_factory=lambda: Report(incidental=False))
+
+    @property
+    def per_unit(self) -> float | None:
+        """Mean seconds from a unit to the next, behind the first; ``None`` where there are fewer than two."""
+        if self.first is None or self.last is None or self.units < 2:
+            return None
+        return max(self.last - self.first, 0.0) / (self.units - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +104,7 @@ class Request:
         stats = self.stats
         found = {name: getattr(self, name) for name in self.__slots__ if name != "stats"}
         if stats is not None:
-            found |= {name: getattr(stats, name) for name in ("units", "bytes_in", "bytes_out", "pings", "first")}
+            found |= {name: getattr(stats, name) for name in _FIGURES}
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -111,8 +127,14 @@ class Observer:
     def on_end(self, stats: Stats) -> None:
         """The stream ended, and its source is closed. Called once for every ``on_start``."""
 
+    def on_request_start(self, src: str, dst: str) -> None:
+        """A request to a sidecar begins, that is not for its own pages."""
+
     def on_request(self, request: Request) -> None:
-        """A request to a sidecar is over, whatever came of it: also one that never became a stream."""
+        """It is over, whatever came of it: also where it never became a stream. Called once for each that began."""
+
+    def on_load(self, connections: int, waiting: int, held: int) -> None:
+        """Once a second, of a sidecar: its connections, those that wait to be accepted, bytes that requests hold."""
 
 
 class Watched(Report):

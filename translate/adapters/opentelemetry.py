@@ -10,12 +10,18 @@ All with the attributes ``src`` and ``dst``, which are names of formats; times i
 ``translate.received``, ``translate.sent``, ``translate.keepalives``  known at the end
 ``translate.losses``           of content, also by ``field``: a part's kind and the like
 
-Of requests to the sidecar, those that were refused among them:
+``translate.stream.time_per_unit``  the mean time from a unit to the next, of streams that ended
 
-``translate.requests``         also by ``status``, the one that was sent; 0: none was
-``translate.request.ended``    also by ``reason``: the stream's outcome, or why it was refused
+Of the sidecar, requests that were refused among them:
+
+``translate.requests``         also by ``status``, the one that was sent (0: none was), and ``reason``: the stream's
+                               outcome, or why it was refused
+``translate.requests.active``, ``translate.request.duration``
 ``translate.upstream.answers`` also by ``status``: 2xx, 4xx and so on
-``translate.request.duration``
+``translate.connections``, ``translate.connections.waiting``, ``translate.held``  of the process, without attributes
+
+With ``gen_ai=True`` also ``gen_ai.server.request.duration``, ``gen_ai.server.time_to_first_token``,
+``gen_ai.server.time_per_output_token`` and ``gen_ai.client.token.usage``, by OpenTelemetry's conventions.
 """
 
 from __future__ import annotations
@@ -25,30 +31,35 @@ from functools import partial
 from opentelemetry.metrics import Counter, Histogram, Meter, UpDownCounter, get_meter
 
 from .. import __version__
-from ._measures import INSTRUMENTS, Instrument, Measuring, Move
+from ._gen_ai import GEN_AI
+from ._instruments import INSTRUMENTS, Instrument, Move
+from ._measures import Measuring
 
 
 class OpenTelemetryObserver(Measuring):
     """Counts and times streams, for any number of adapters at once.
 
     ``meter``: that of the global provider unless given. Observers of one meter add to the same instruments: give each
-    stream one. Attributes hold nothing of what streams hold.
+    stream one. ``gen_ai``: also figures that tell models apart, by names that the streams say: a hundred different ones
+    at most. Attributes hold nothing else of what streams hold.
     """
 
-    def __init__(self, meter: Meter | None = None) -> None:
-        super().__init__()
+    def __init__(self, meter: Meter | None = None, *, gen_ai: bool = False) -> None:
+        super().__init__(gen_ai=gen_ai)
         meter = get_meter("translate", __version__) if meter is None else meter
-        self._instruments = {each: _made(meter, each) for each in INSTRUMENTS}
+        wanted = (*INSTRUMENTS, *GEN_AI) if gen_ai else INSTRUMENTS
+        self._instruments = {each: _made(meter, each) for each in wanted}
 
-    def bind(self, instrument: Instrument, src: str, dst: str, label: str | None = None) -> Move:
+    def bind(self, instrument: Instrument, *values: str) -> Move:
         """What moves one series."""
         made = self._instruments[instrument]
         move = made.record if isinstance(made, Histogram) else made.add
-        return partial(move, attributes=instrument.labels(src, dst, label))
+        labels = {name: value for name, value in instrument.labels(*values).items() if value}
+        return partial(move, attributes=labels)
 
 
 def _made(meter: Meter, it: Instrument) -> Counter | UpDownCounter | Histogram:
-    name = f"translate.{it.name}"
+    name = it.name if it.general else f"translate.{it.name}"
     if it.kind == "histogram":
         return meter.create_histogram(name, it.unit, it.what, explicit_bucket_boundaries_advisory=it.bounds)
     if it.kind == "gauge":

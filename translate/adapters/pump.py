@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, Unpack
 
@@ -19,7 +20,7 @@ from anyio.abc import TaskGroup
 from ..engine.translator import Translator
 from ..errors import StreamTimeout
 from .alarms import Alarms, Waits
-from .budget import OverBudget, Share
+from .budget import SMALL, OverBudget, Share
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
@@ -30,6 +31,9 @@ HOLD = 0.1
 """Seconds that a sink has to be cancelled."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
+TURN = 16
+"""Pieces of input after which others have their turn."""
+_NOTHING = nullcontext()
 _log = logging.getLogger("translate.adapters")
 
 
@@ -78,6 +82,7 @@ class Pump:
         self.left = False
         """Whether the receiver has left."""
         self._group: TaskGroup | None = None
+        self._clock: Callable[[], float] = anyio.current_time
         self.begun = False
         """Whether there is a stream: see :meth:`begin`."""
 
@@ -143,8 +148,12 @@ class Pump:
             chunks = aiter(upstream)
         except Exception as error:
             return error
-        lingers = False
+        lingers, taken = False, 0
         while not self.finished:
+            taken += 1
+            if not taken % TURN:
+                # what is at hand may come without a wait: others run, and whoever has left is noticed
+                await anyio.lowlevel.checkpoint()
             try:
                 chunk = await anext(chunks)
             except StopAsyncIteration:
@@ -211,7 +220,8 @@ class Pump:
         """There is a stream: its time begins."""
         self.begun = True
         self._waits.begin()
-        self._output.clock = loop_clock() if self._alarms else None
+        self._clock = loop_clock()
+        self._output.clock = self._clock if self._alarms else None
         self._told("on_start")
         if self._running is not None:
             self._running.add(self)
@@ -222,12 +232,21 @@ class Pump:
         if self.begun:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
             self.stats.duration = anyio.current_time() - self._waits.start
+            self._tell_of(self._translator)
             self._told.end()
             if self._running is not None:
                 self._running.discard(self)
         self._waits.state = "done"
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None
+
+    def _tell_of(self, translator: Translator | None) -> None:
+        """What the stream said of itself, for the figures."""
+        stats = self.stats
+        if translator is not None and translator.model is not None:
+            stats.model, stats.provider = translator.model.name, translator.model.provider
+        if translator is not None and translator.usage is not None:
+            stats.input_tokens, stats.output_tokens = translator.usage.input_tokens, translator.usage.output_tokens
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
@@ -288,14 +307,18 @@ class Pump:
             await self._flush()
         else:
             units = self.stats.units
-            await self._say(self._translator, self._counted(self._translator.feed, chunk))
-            if units != self.stats.units and self._alarms:
-                self._waits.unit_came()
-            if self._share is not None and not self.finished:
-                try:
-                    self._share.read(size(chunk), self.stats.units)
-                except OverBudget as error:
-                    await self.fail(error)
+            try:
+                await self._say(self._translator, self._counted(self._translator.feed, chunk))
+                if self._share is not None and not self.finished:
+                    self._share.read(size(chunk), self.stats.units, self._translator.held)
+            except OverBudget as error:
+                self._held.clear()
+                await self.fail(error)
+            if units != self.stats.units:
+                if self.stats.first is not None:
+                    self.stats.last = self._clock() - self._waits.start
+                if self._alarms:
+                    self._waits.unit_came()
 
     async def end(self) -> None:
         """The input ended."""
@@ -351,13 +374,18 @@ class Pump:
         elif self._held:
             await self._flush()
             if self.stats.first is None and translator.units:
-                self.stats.first = anyio.current_time() - self._waits.start
+                self.stats.first = self._clock() - self._waits.start
         elif self._alarms:
             self._waits.read = anyio.current_time()
 
     async def _flush(self) -> None:
-        out, self._held = self._held, []
-        await self._output.put(out[0] if len(out) == 1 else b"".join(out))
+        out = self._held
+        data = out[0] if len(out) == 1 else b"".join(out)
+        # a failure is said whatever it takes
+        fails = self._translator is not None and self._translator.failure is not None
+        with self._share.lent(len(data)) if self._share and len(data) > SMALL and not fails else _NOTHING:
+            self._held = []
+            await self._output.put(data)
         if self._alarms:
             self._waits.read = self._output.written
 

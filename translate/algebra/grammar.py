@@ -73,10 +73,10 @@ class Grammar:
     Call :meth:`check` with the events in order, in as many calls as you like. ``state`` is one of the table's,
     ``kind`` the open part's kind or the last one's, ``size`` what it weighs (:mod:`translate.algebra.weight`).
     ``part`` is the event that opened the open part, ``stated`` whether a state that is not empty came in it,
-    ``started`` whether there was a ``Start``, ``usage`` what the counts so far add up to.
+    ``start`` is the last ``Start``, ``started`` whether there was one, ``usage`` what the counts so far add up to.
     """
 
-    __slots__ = ("_codec", "grows", "kind", "part", "size", "started", "state", "stated", "usage")
+    __slots__ = ("_codec", "grows", "kind", "part", "size", "start", "started", "state", "stated", "usage")
 
     def __init__(self, codec: str | None = None) -> None:
         """``codec``: the decoder whose output is checked, to be named by the error; none for a caller's own events."""
@@ -85,6 +85,7 @@ class Grammar:
         self.size = 0
         self.part: Open | None = None
         self.stated = False
+        self.start: Start | None = None
         self.started = False
         self.usage: TokenCounts | None = None
         self.grows: type = str
@@ -116,8 +117,9 @@ class Grammar:
                 self.size, self.part, self.stated = weight(event) - 1, event, False
             else:
                 self.size += weight(event) if state == INSIDE else 0
-                self.started |= type(event) is Start
-                if type(event) is Usage:
+                if type(event) is Start:
+                    self.start, self.started = event, True
+                elif type(event) is Usage or type(event) is Finish:
                     self.usage = latest(event.usage, self.usage)
                 if state != INSIDE:
                     self.part = None

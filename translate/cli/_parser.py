@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser
 from dataclasses import fields
+from functools import partial
 
 from translate import Limits, __version__
 
 from . import _commands
+from ._config import Layers
 from ._conformance import conformance as run_conformance
 from ._diff import ABOUT as DIFF
 from ._diff import ENDING as DIFF_ENDING
@@ -153,8 +155,8 @@ def build_parser() -> Parser:
     serve = commands.add_parser(
         "serve", help="translate between clients and an upstream", description=SERVE, epilog=SERVE_EXAMPLES + STATUSES
     )
-    serve.set_defaults(run=run_serve)
     _add_serve(serve)
+    serve.set_defaults(run=partial(run_serve, layers=Layers(serve)))
 
     add_playground(commands)
     add_help(commands, parser)

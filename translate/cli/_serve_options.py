@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 
 from translate import Limits
 
-from ._values import count, seconds, size
+from ._values import count, file, seconds, size
 
 SERVE = """\
 Forwards requests to an upstream and translates the streams that it answers with;
@@ -15,6 +15,10 @@ SIGINT drains: running streams may end, new ones are refused; a second signal en
 at once. Logs what became of each request on standard error, never what it held.
 """
 SERVE_EXAMPLES = """\
+Each option is also one of a file (--config) and of the environment: --max-body is
+max-body in the file, and TRANSLATE_SERVE_MAX_BODY. The command line says first, then
+the environment. A file can have several routes, [[route]].
+
 example:
   translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
 
@@ -38,25 +42,37 @@ _LIMITS = (
     ("concurrent", 1000, "requests at once"),
     ("body", 32 * 1024 * 1024, "bytes of a request's body"),
     ("head", 32 * 1024, "bytes of a request's header fields"),
-    ("memory", 128 * 1024 * 1024, "bytes that all requests hold: bodies, and units that are not whole"),
+    ("memory", 128 * 1024 * 1024, "bytes that all requests hold: bodies, what is not whole, output that is not taken"),
 )
 
 
 def add_serve(parser: ArgumentParser) -> None:
     """Add what only this command takes."""
+    parser.add_argument("--config", metavar="FILE", help="options in TOML")
+    parser.add_argument("--check", action="store_true", help="look at the options, and end")
     parser.add_argument(
-        "--upstream", metavar="URL", required=True, help="http(s)://host[:port][/path]; all requests go below that path"
+        "--upstream", metavar="URL", help="http(s)://host[:port][/path]; all requests go below that path"
     )
-    parser.add_argument(
-        "--from", dest="src", metavar="FORMAT", required=True, help="the format that the upstream streams"
-    )
-    parser.add_argument("--to", dest="dst", metavar="FORMAT", required=True, help="the format that clients read")
+    parser.add_argument("--from", dest="src", metavar="FORMAT", help="the format that the upstream streams")
+    parser.add_argument("--to", dest="dst", metavar="FORMAT", help="the format that clients read")
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
     )
     parser.add_argument(
         "--port", type=count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
     )
+    parser.add_argument(
+        "--metrics-port", type=count, metavar="PORT", help="a port for /metrics alone, and the probes"
+    )
+    parser.add_argument("--metrics-host", metavar="HOST", help="address to listen on there; default: that of --host")
+    parser.add_argument(
+        "--workers",
+        type=count,
+        metavar="N",
+        default=1,
+        help="processes that serve the same port; limits are of all together. Default: 1",
+    )
+    parser.add_argument("--otlp", metavar="URL", help="a collector that figures and spans are sent to, below this URL")
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
@@ -82,6 +98,34 @@ def add_serve(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--playground", action="store_true", help="serve the playground at /playground, to this machine alone"
+    )
+    upstream = parser.add_argument_group("to the upstream")
+    upstream.add_argument(
+        "--credential",
+        metavar="NAME=SOURCE",
+        action="append",
+        help="a field that it is sent in place of the client's: 'authorization=Bearer env:VARIABLE', or "
+        "'x-api-key=file:PATH', which is read again when it changes; may be given again. Never logged",
+    )
+    upstream.add_argument(
+        "--upstream-ca", type=file, metavar="FILE", help="certificates that its own is signed by; default: the system's"
+    )
+    upstream.add_argument("--upstream-cert", type=file, metavar="FILE", help="a certificate that it is shown")
+    upstream.add_argument("--upstream-key", type=file, metavar="FILE", help="the key of that")
+    upstream.add_argument(
+        "--forwarded", action="store_true", help="tell it who asks: X-Forwarded-For, -Proto and -Host"
+    )
+    upstream.add_argument(
+        "--via",
+        metavar="NAME",
+        default="translate-streams",
+        help="our name in Via; empty: none. Default: translate-streams",
+    )
+    tls = parser.add_argument_group("TLS for clients")
+    tls.add_argument("--tls-cert", type=file, metavar="FILE", help="the certificate, with those it is signed by")
+    tls.add_argument("--tls-key", type=file, metavar="FILE", help="its key")
+    tls.add_argument(
+        "--client-ca", type=file, metavar="FILE", help="certificates that a client's own must be signed by"
     )
     waits = parser.add_argument_group("seconds; 0: for ever, or never")
     for name, default, about in _WAITS:

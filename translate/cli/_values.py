@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
 from dataclasses import fields
+from pathlib import Path
 
 from translate import Limits, Model
 
@@ -40,6 +41,14 @@ def seconds(text: str) -> float:
     if not 0 <= number < 1e9:
         raise ArgumentTypeError(f"{text!r} is no number of seconds")
     return number
+
+
+def file(text: str) -> Path:
+    """A file that is there."""
+    path = Path(text)
+    if not path.is_file():
+        raise ArgumentTypeError(f"there is no file {text!r}")
+    return path
 
 
 def model(text: str) -> Model:

@@ -66,8 +66,9 @@ class Source:
         self._watch = watch
         self._marks = getattr(shape, "done", None) is not None
         self._reader = shape.reader(options.limits, options.strict)
-        self._grammar = Grammar(codec.name)
-        self._carried = Carried(codec, self._grammar, options)
+        self.grammar = Grammar(codec.name)
+        """Where the stream stands."""
+        self._carried = Carried(codec, self.grammar, options)
         self._carry = self._carried.reader
         self._opener = opener(options, self._carried.fault)
         self._opener.spelled = codec.spelled
@@ -94,7 +95,7 @@ class Source:
     @property
     def ended(self) -> bool:
         """Whether the terminal unit was read."""
-        return self._grammar.state is ENDED
+        return self.grammar.state is ENDED
 
     @property
     def units(self) -> int:
@@ -177,7 +178,7 @@ class Source:
             return
         if (run := found.read(hot, reader.cursor)) is None:
             return
-        grammar, text = self._grammar, run.text
+        grammar, text = self.grammar, run.text
         size = grammar.size + len(text) + run.texts.count("")
         if size > self._options.limits.part:
             # one of them passes the limit: the other way finds out which
@@ -194,7 +195,7 @@ class Source:
 
     def _alike(self, chunk: Chunk) -> bool:
         """A chunk that is one such fragment; false, before anything was changed, where it is not."""
-        found, hot, grammar = self._runs, self._next, self._grammar
+        found, hot, grammar = self._runs, self._next, self.grammar
         if found is None or hot is None or type(chunk) is not bytes:
             return False
         if (run := found.one(hot, chunk)) is None:
@@ -219,7 +220,7 @@ class Source:
         ``where``: it begins in what is at hand, or the chunk that it is.
         """
         data, _, name, carries, pings, whole = frame
-        if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
+        if pings or not whole or len(carries) > 1 or self.grammar.state is ENDED:
             return False
         if self._carry.used and not self._options.strict:
             return False
@@ -262,7 +263,7 @@ class Source:
         if carry is not None:
             short.put(carry, events[0], self._name)
             self._carry.used = True
-        event, grammar = events[0], self._grammar
+        event, grammar = events[0], self.grammar
         if (
             type(event) is Append
             and len(events) == 1
@@ -375,7 +376,7 @@ class Source:
                     raise
                 if found.reason:
                     self._options.repair(found.field, found.reason)
-                self._grammar.allows([*ahead, *mended, *found.ahead])
+                self.grammar.allows([*ahead, *mended, *found.ahead])
                 for event in found.ahead:
                     self._wire.go_on(self._wire.whole([event]), [event])
                     mended.append(event)
@@ -385,7 +386,7 @@ class Source:
         return unit, mended, self._wire.read(unit, name)
 
     def _check(self, events: Sequence[Event]) -> None:
-        grammar = self._grammar
+        grammar = self.grammar
         try:
             grammar.check(events)
         except CodecError as error:

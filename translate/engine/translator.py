@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..algebra.events import PART_KINDS, Append, Event, Model, Ping
+from ..algebra.events import PART_KINDS, Append, Event, Model, Ping, TokenCounts
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
@@ -15,6 +15,7 @@ from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
+from .held import Held
 from .options import ModelOption, make_options, of_type, one_of
 from .runs import Run
 from .source import Source
@@ -156,6 +157,7 @@ class Translator(Machine):
             self._source = Source(codec, shape, src, options, self._writing.encode_all, self._writing.run)
         else:
             self._source = Source(codec, shape, src, options, self._writing.trace_all, opener=tracer.opener)
+        self._held = Held(self._source.grammar)
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
@@ -184,6 +186,22 @@ class Translator(Machine):
     def units_written(self) -> int:
         """How many units of the target were written so far."""
         return self._writing.sink.units
+
+    @property
+    def model(self) -> Model | None:
+        """Who answers, as the stream says it, once it has."""
+        start = self._source.grammar.start
+        return start.model if start is not None else None
+
+    @property
+    def usage(self) -> TokenCounts | None:
+        """What its counts of tokens add up to so far, once there are some."""
+        return self._source.grammar.usage
+
+    @property
+    def held(self) -> int:
+        """Bytes that the open part takes in memory, about and rather too many. To be asked after each chunk."""
+        return self._held.size(self._source.units)
 
     @property
     def ended(self) -> bool:

@@ -1,126 +1,65 @@
-"""The sidecar as an ASGI application: it forwards requests to one upstream, and translates the streams it answers."""
+"""The sidecar as an ASGI application: it forwards requests to upstreams, and translates the streams they answer."""
 
 from __future__ import annotations
 
-import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 import anyio
 import httpx2
 
-from ...errors import StreamTimeout, TranslateError
-from ..asgi import PING, Answer, Receive, Scope, Send, StreamResponse
+from ...errors import TranslateError
+from ..asgi import Answer, Receive, Scope, Send
 from ..budget import Budget, OverBudget, Share
-from ..encodings import undoes
-from ..fields import Fields
-from ..media import of_types
 from ..observe import Observer, Request, Told
-from ..options import StreamOptions, Timeouts
 from ..running import Running
-from ..upstream import Response, encoding_of
-from .descriptors import exhausted
-from .hosts import check_host, check_site, hosts_of
+from .forward import RETRY, Forwarded, Forwarder, id_field
+from .hosts import check_host, check_site, host_of, hosts_of
 from .logs import cause_of, log_request
 from .playground import is_playground, playground
-from .pool import Pool
 from .rehearsal import rehearse
-from .rules import (
-    CLOSE,
-    METHODS,
-    Refused,
-    asks_for_stream,
-    base_of,
-    check_framing,
-    located,
-    request_id_of,
-    returned_fields,
-    sent_fields,
-    target_of,
-)
+from .rules import CLOSE, METHODS, Refused, check_framing, request_id_of, target_of
+from .settings import Route, Settings
 
-_log = logging.getLogger("translate.sidecar")
-_RETRY = (b"retry-after", b"1")
+if TYPE_CHECKING:
+    from ..tracing import Span, Tracing
+
 _PROBES = ("/healthz", "/readyz")
 _ORDINARY = (TranslateError, httpx2.HTTPError, OSError)
 """What may end an answer in its midst; all else is a fault of the program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a sidecar is told. Sizes in bytes, times in seconds.
-
-    ``upstream``  ``http`` or ``https``, host, port and a path that all requests are below
-    ``src, dst``  the format that the upstream streams, and the one that clients read
-    ``max_concurrent``  requests at once; more are refused with 503
-    ``max_body``, ``max_head``  of a request; larger ones are refused with 413 and 431
-    ``max_memory``  that all requests together hold: their bodies, and units that are not whole (503)
-    ``body_timeout``  until a request has arrived whole (408), ``connect_timeout`` until the upstream has answered a
-                  connection (504)
-    ``hosts``     names and addresses that requests may be for, beside those of this machine; a page of another site
-                  can then post only what a browser asks about before (403). ``None``: any, by anyone
-    ``keep_client``, ``keep_upstream``  for how long a connection is kept for the next request; to the upstream, only
-                  where its last answer ended clean; 0: not at all
-    ``playground``  whether ``/playground`` is the page of :mod:`translate.inspect.playground`
-    ``stream_types``  the media types of streams, whatever the status of success; without, those of ``src``, with 200
-    ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
-    """
-
-    upstream: str
-    src: str
-    dst: str
-    max_concurrent: int = 1000
-    max_body: int = 32 * 1024 * 1024
-    max_head: int = 32 * 1024
-    max_memory: int = 128 * 1024 * 1024
-    body_timeout: float | None = 60.0
-    connect_timeout: float | None = 10.0
-    hosts: Collection[str] | None = None
-    keep_client: float = 75.0
-    keep_upstream: float = 1.0
-    playground: bool = False
-    stream_types: Collection[str] = ()
-    ping: float | None = PING
-    timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60, between=600))
-    options: StreamOptions = field(default_factory=StreamOptions)
-
-    def __post_init__(self) -> None:
-        try:
-            httpx2.URL(base_of(self.upstream))
-        except httpx2.InvalidURL as error:
-            raise ValueError(f"the upstream is no URL: {error}") from None
-        hosts_of(self.hosts or ())
-
-
 class Sidecar:
     """The application. Serves ``/healthz``, ``/readyz`` and ``/metrics`` itself, and forwards everything else.
 
-    ``exposition`` gives the text of ``/metrics`` and its content type. A request is read whole, then forwarded; see
-    ``docs/adapters.md`` for what is refused, and with which status.
+    ``routes``: without any, all goes to the upstream of ``settings``. ``observers`` are told of streams and requests,
+    ``tracing`` makes spans, ``exposition`` gives the text of ``/metrics`` and its content type. A request is read
+    whole, then forwarded; see ``docs/adapters.md`` for what is refused, and with which status.
     """
 
     def __init__(
         self,
         settings: Settings,
-        observer: Observer | None = None,
+        *observers: Observer,
+        routes: Sequence[Route] = (),
+        tracing: Tracing | None = None,
         exposition: Callable[[], tuple[bytes, str]] | None = None,
     ) -> None:
         self.settings = settings
         self._streams = Running()
-        self._observer = observer
+        self._observers = observers
+        self._tracing = tracing
         self._exposition = exposition
-        self._transport = Pool(settings.max_concurrent, settings.keep_upstream)
-        self._base = base_of(settings.upstream)
+        found = [Forwarder(route, self._streams, observers) for route in routes or (Route(settings),)]
+        self._routes = sorted(found, key=lambda route: (route.host is None, -len(route.prefix)))
         self._hosts = None if settings.hosts is None else hosts_of(settings.hosts)
-        self._budget = Budget(settings.max_memory)
+        self._max_body = max(route.settings.max_body for route in self._routes)
+        self.budget = Budget(settings.max_memory)
         self._active = 0
         self._arriving: set[anyio.CancelScope] = set()
-        # the arguments are looked at now, not with the first request
-        self._response(_nowhere, b"")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
@@ -130,6 +69,16 @@ class Sidecar:
             await self._http(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1003})
+
+    async def pages(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection where only the sidecar's own pages are served, the figures among them."""
+        if scope["type"] == "http":
+            missing = 404, b"only /healthz, /readyz and /metrics are here\n", "text/plain"
+            await self._page(scope, send, self._own(scope, figures=True) or missing)
+
+    def tell(self, connections: int, waiting: int) -> None:
+        """Tell observers of what there is now."""
+        Told(connections, self._observers)("on_load", waiting, self.budget.held)
 
     async def drain(self, grace: float) -> None:
         """Take no more requests, let those that run end within ``grace`` seconds, then end the others in a failure."""
@@ -157,32 +106,42 @@ class Sidecar:
         while True:
             kind = (await receive())["type"]
             if kind == "lifespan.startup":
-                await rehearse(self._transport, self.settings.src, self.settings.dst)
+                for route in self._routes:
+                    await rehearse(route.transport, route.settings.src, route.settings.dst)
             if kind == "lifespan.shutdown":
-                await self._transport.aclose()
+                for route in self._routes:
+                    await route.transport.aclose()
             await send({"type": f"{kind}.complete"})
             if kind == "lifespan.shutdown":
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        own = self._own(scope)
+        own = self._own(scope, figures=not self.settings.figures_apart)
         if own is not None:
-            status, body, kind = own
-            await Answer(send, status, [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]).end(body)
+            await self._page(scope, send, own)
             return
         began = time.monotonic()
         request_id = request_id_of(scope["headers"], uuid.uuid4().hex)
         status, outcome = 0, "cancelled"
         cause: BaseException | None = None
-        response: _Forwarded | None = None
-        share, stream = self._budget.share(), self._budget.share()
+        response: Forwarded | None = None
+        share, stream = self.budget.share(), self.budget.share()
+        method = scope["method"] if scope["method"] in METHODS else "-"
+        fields, span = scope["headers"], self._span(method, scope)
+        route = self._route(scope)
+        settings = self.settings if route is None else route.settings
         self._active += 1
+        Told(settings.src, self._observers)("on_request_start", settings.dst)
         try:
-            target = self._admitted(scope)
+            target = self._admitted(scope, settings)
             if self.settings.playground and is_playground(scope):
-                status, outcome = await playground(scope, partial(self._body, receive, share), send), "answered"
+                body = partial(self._body, receive, share, settings.max_body)
+                status, outcome = await playground(scope, body, send), "answered"
                 return
-            response = await self._forward(scope, await self._body(receive, share), target, request_id)
+            if route is None:
+                raise Refused(404, "no route is for this")
+            data = await self._body(receive, share, settings.max_body)
+            response = route.forward(scope, data, target, request_id, fields if span is None else span.sent(fields))
             response.share = stream
             try:
                 await response.respond(scope, receive, send)
@@ -197,38 +156,52 @@ class Sidecar:
             outcome = "disconnected"
         except (Refused, OverBudget) as refused:
             answer, outcome, cause = Answer(send, 0, []), "refused", refused
-            await answer.refuse(refused, self.settings.dst, (_id_field(request_id),))
+            await answer.refuse(refused, settings.dst, (id_field(request_id),))
             status = answer.status
         finally:
             share.free()
             stream.free()
             self._active -= 1
-            self._tell(
-                Request(
-                    *(self.settings.src, self.settings.dst, request_id.decode()),
-                    method=scope["method"] if scope["method"] in METHODS else "-",
-                    status=status,
-                    outcome=outcome,
-                    cause=cause_of(cause),
-                    seconds=time.monotonic() - began,
-                    upstream=response.upstream if response is not None else None,
-                    stats=response.pump.stats if response is not None and response.pump is not None else None,
-                )
+            request = Request(
+                *(settings.src, settings.dst, request_id.decode()),
+                method=method,
+                status=status,
+                outcome=outcome,
+                cause=cause_of(cause),
+                seconds=time.monotonic() - began,
+                upstream=response.upstream if response is not None else None,
+                stats=response.pump.stats if response is not None and response.pump is not None else None,
             )
             # it holds the frames that hold it
             cause = None
+            self._tell(request, span)
 
-    def _tell(self, request: Request) -> None:
+    def _span(self, method: str, scope: Scope) -> Span | None:
+        return None if self._tracing is None else self._tracing.begin(method, list(scope["headers"]))
+
+    def _tell(self, request: Request, span: Span | None) -> None:
         log_request(request)
-        if self._observer is not None:
-            Told(request, [self._observer])("on_request")
+        Told(request, self._observers)("on_request")
+        if span is not None:
+            span.end(request)
 
-    def _own(self, scope: Scope) -> tuple[int, bytes, str] | None:
+    def _route(self, scope: Scope) -> Forwarder | None:
+        """The route that a request is for."""
+        path: bytes = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogateescape")
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+        named = host_of(host)
+        return next((route for route in self._routes if route.takes(named, path)), None)
+
+    async def _page(self, scope: Scope, send: Send, page: tuple[int, bytes, str]) -> None:
+        status, body, kind = page
+        await Answer(send, status, [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]).end(body)
+
+    def _own(self, scope: Scope, *, figures: bool) -> tuple[int, bytes, str] | None:
         """Status, body and type of the sidecar's own pages."""
         if scope["method"] not in ("GET", "HEAD"):
             return None
         try:
-            self._check(scope, probe=scope["path"] in _PROBES)
+            self._check(scope, self._max_body, probe=scope["path"] in _PROBES)
         except Refused:
             return None
         match scope["path"]:
@@ -236,71 +209,32 @@ class Sidecar:
                 return 200, b"ok\n", "text/plain"
             case "/readyz":
                 return (503, b"draining\n", "text/plain") if self.draining else (200, b"ready\n", "text/plain")
+            case "/metrics" if not figures:
+                return 404, b"the figures are on a port of their own\n", "text/plain"
             case "/metrics" if self._exposition is not None:
                 return 200, *self._exposition()
             case "/metrics":
                 return 501, b"no metrics: prometheus-client is not installed\n", "text/plain"
         return None
 
-    def _check(self, scope: Scope, *, probe: bool = False) -> None:
+    def _check(self, scope: Scope, max_body: int, *, probe: bool = False) -> None:
         """Raise :class:`Refused` for what is unclear, or of another site. A probe may name any host."""
-        check_framing(scope["headers"], self.settings.max_body)
+        check_framing(scope["headers"], max_body)
         if self._hosts is not None and not probe:
             check_host(scope["headers"], self._hosts)
             check_site(scope["method"], scope["headers"], self._hosts)
 
-    def _admitted(self, scope: Scope) -> str:
+    def _admitted(self, scope: Scope, settings: Settings) -> str:
         """The target of a request that is taken. Raises :class:`Refused` for others."""
-        self._check(scope)
+        self._check(scope, settings.max_body)
         target = target_of(scope, max_head=self.settings.max_head).decode("ascii")
         if self.draining:
             raise _drained()
         if self._active > self.settings.max_concurrent:
-            raise Refused(503, "too many requests at once", _RETRY)
+            raise Refused(503, "too many requests at once", RETRY)
         return target
 
-    async def _forward(self, scope: Scope, body: bytes, target: str, request_id: bytes) -> _Forwarded:
-        """The answer to a request."""
-        settings = self.settings
-        wait = settings.connect_timeout
-        request = httpx2.Request(
-            scope["method"],
-            self._base,
-            headers=sent_fields(scope["headers"], request_id),
-            content=body or None,
-            extensions={
-                "timeout": {"connect": wait, "pool": wait, "read": None, "write": None},
-                # a URL would be spelled anew
-                "target": (urlsplit(self._base).path + target).encode("ascii"),
-            },
-        )
-
-        async def open() -> httpx2.Response:
-            try:
-                response = await self._transport.handle_async_request(request)
-            except httpx2.ConnectTimeout:
-                raise StreamTimeout("connect", settings.connect_timeout or 0) from None
-            except httpx2.ConnectError as error:
-                refused = unavailable(error)
-                if refused is None:
-                    raise
-                raise refused from error
-            answer.upstream = response.status_code
-            try:
-                if not 200 <= response.status_code < 600:
-                    raise Refused(502, "the upstream answers with a status that is not forwarded")
-                fields = located(response.headers.raw, response.status_code, self._base + target, self._base)
-            except BaseException:
-                await response.aclose()
-                raise
-            response.headers = httpx2.Headers(fields)
-            return response
-
-        answer = self._response(open, request_id)
-        answer.eager = asks_for_stream(scope, body, settings.dst)
-        return answer
-
-    async def _body(self, receive: Receive, share: Share) -> bytes:
+    async def _body(self, receive: Receive, share: Share, most: int) -> bytes:
         """The body of a request. Raises :class:`Refused`, :class:`OverBudget` and :class:`_Left`."""
         pieces: list[bytes] = []
         size, more = 0, True
@@ -313,7 +247,7 @@ class Sidecar:
                         raise _Left
                     pieces.append(message.get("body", b""))
                     size += len(pieces[-1])
-                    if size > self.settings.max_body:
+                    if size > most:
                         raise Refused(413, "the body is too large")
                     share.hold(size)
                     more = message.get("more_body", False)
@@ -323,55 +257,10 @@ class Sidecar:
             raise _drained() if self.draining else Refused(408, "the request did not arrive in time", CLOSE)
         return b"".join(pieces)
 
-    def _response(self, open: Callable[[], Awaitable[httpx2.Response]], request_id: bytes) -> _Forwarded:
-        settings = self.settings
-        return _Forwarded(
-            open,
-            settings.src,
-            settings.dst,
-            headers=[(name.decode(), value.decode()) for name, value in (_id_field(request_id),)],
-            ping=settings.ping,
-            timeouts=settings.timeouts,
-            observer=self._observer,
-            running=self._streams,
-            streams=of_types(settings.stream_types) if settings.stream_types else None,
-            **settings.options,
-        )
-
 
 class _Left(Exception):
     """The client left before its request was whole."""
 
 
-def unavailable(error: Exception) -> Refused | None:
-    """What a connection that could not be had is refused with, where that is this process's fault."""
-    if not exhausted(error):
-        return None
-    _log.warning("no descriptors are left for connections to the upstream")
-    return Refused(503, "no descriptors are left", _RETRY)
-
-
 def _drained() -> Refused:
-    return Refused(503, "the service shuts down", _RETRY, CLOSE)
-
-
-def _id_field(request_id: bytes) -> tuple[bytes, bytes]:
-    """The field that says the id of a request. ``x-request-id`` is for the upstream to say."""
-    return b"x-translate-request-id", request_id
-
-
-class _Forwarded(StreamResponse):
-    """An answer of the upstream, with its head."""
-
-    upstream: int | None = None
-    """The status of it."""
-
-    def fields(self, response: Response, stream: Fields | None) -> Fields:
-        encoding = encoding_of(response)
-        if stream is not None and encoding != "identity" and not undoes(encoding):
-            raise Refused(502, "the upstream uses a content encoding that it was not asked for")
-        return [*returned_fields(response.headers.raw, translated=stream is not None), *(stream or self.added)]
-
-
-async def _nowhere() -> httpx2.Response:
-    raise NotImplementedError
+    return Refused(503, "the service shuts down", RETRY, CLOSE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
+import sys
 from collections.abc import Callable, Collection
 from itertools import islice
 from typing import Any, TypeAlias
@@ -22,6 +24,8 @@ _PATIENCE = 1.0
 _PAUSE = 0.002
 """Seconds after which it is looked again whether there is room."""
 _LOOKED_AT = 32
+_HANDSHAKE = 10.0
+"""Seconds that TLS may take to begin, and to end."""
 _log = logging.getLogger("translate.sidecar")
 
 
@@ -103,8 +107,16 @@ class Acceptor:
     for it. asyncio's own server accepts whatever comes, and logs a traceback for each that it has no descriptor for.
     """
 
-    def __init__(self, most: int, make: Callable[[], Connection], open: Collection[Any], silent: Silent) -> None:
+    def __init__(
+        self,
+        most: int,
+        make: Callable[[], Connection],
+        open: Collection[Any],
+        silent: Silent,
+        secured: ssl.SSLContext | None = None,
+    ) -> None:
         """``make`` makes a connection; ``open`` are those that there are, and ``silent`` those of them that wait."""
+        self._secured = secured
         self._most = most
         self._make = make
         self._open = open
@@ -136,8 +148,12 @@ class Acceptor:
 
     async def _connect(self, accepted: socket.socket) -> None:
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(self._make, accepted)
+            loop, wait = asyncio.get_running_loop(), _HANDSHAKE if self._secured is not None else None
+            await loop.connect_accepted_socket(
+                self._make, accepted, ssl=self._secured, ssl_handshake_timeout=wait, ssl_shutdown_timeout=wait
+            )
         except OSError:
+            # those of TLS are such, too: whoever does not speak it is no one's concern
             accepted.close()
         finally:
             self._coming -= 1
@@ -160,3 +176,11 @@ def hang_up_on_stalled(listener: socket.socket, seconds: float | None) -> None:
     option = getattr(socket, "TCP_USER_TIMEOUT", None)
     if seconds and option is not None:
         listener.setsockopt(socket.IPPROTO_TCP, option, int(min(seconds * 1000, _LONGEST)))
+
+
+def queued(listener: socket.socket) -> int:
+    """Connections that wait to be accepted. Only Linux tells."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    # of a listener, tcpi_unacked is its queue
+    return int.from_bytes(listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[24:28], sys.byteorder)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 RESERVE = 64
 """Descriptors for what is no connection that is kept: the process's own, those that are accepted or closed just now."""
 _SILENT = 64
-_PER_REQUEST = 4
+_PER_REQUEST = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class Seldom(logging.Filter):
         return True
 
 
+def one_line_a_request(record: logging.LogRecord) -> bool:
+    """Whether a line of the adapters' is not that of a stream, which stands in its request's line."""
+    return not str(record.msg).startswith("stream of ")
+
+
 class JsonLines(logging.Formatter):
     """A line of JSON for each record: ``time`` (RFC 3339), ``level``, ``logger``, ``message``; for a request also the
     members of :class:`translate.adapters.observe.Request` that are known, as ``request``.

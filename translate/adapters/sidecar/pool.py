@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -14,10 +15,10 @@ class Pool(httpx2.AsyncHTTPTransport):
     connection is closed. It never sends a request again: most are not idempotent.
     """
 
-    def __init__(self, most: int, seconds: float) -> None:
+    def __init__(self, most: int, seconds: float, verify: ssl.SSLContext | bool = True) -> None:
         idle = most if seconds else 0
         limits = httpx2.Limits(max_connections=most, max_keepalive_connections=idle, keepalive_expiry=seconds)
-        super().__init__(limits=limits, trust_env=False)
+        super().__init__(limits=limits, trust_env=False, verify=verify)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and return its answer, open."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
 import orjson
@@ -17,6 +18,9 @@ from ...errors import TranslateError
 from ..asgi import Scope
 from ..fields import REPLACED, Fields, end_to_end
 from ..media import names
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 _NOT_SENT = frozenset((b"host", b"content-length", b"accept-encoding"))
 _NOT_RETURNED = frozenset((b"date", b"server", b"x-translate-request-id", b"alt-svc", b"refresh"))
@@ -29,6 +33,8 @@ _HASH = ord("#")
 _STREAM_PATHS = ("/v1/stream", ":streamGenerateContent")
 """How paths end that are asked for streams alone: of MMSP, and of Gemini."""
 _STREAM_TRUE = re.compile(rb'"stream"\s*:\s*true')
+_ROUNDS = 8
+"""How often a request may pass here: one that is sent to itself never ends."""
 _LAYERS = 8
 _PERCENT_U = re.compile(rb"%u00([0-9a-fA-F]{2})")
 _OVERLONG = re.compile(rb"(?:[\xc0\xc1]|\xe0[\x80\x81]|\xf0\x80[\x80\x81])[\x80-\xbf]")
@@ -117,10 +123,48 @@ def check_framing(fields: Fields, max_body: int) -> None:
         raise Refused(413, "the body is too large")
 
 
-def sent_fields(fields: Iterable[tuple[bytes, bytes]], request_id: bytes) -> Fields:
-    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait."""
-    kept = end_to_end(fields, _NOT_SENT | {b"x-request-id"})
-    return [*kept, (b"accept-encoding", b"identity"), (b"x-request-id", request_id)]
+def sent_fields(
+    fields: Iterable[tuple[bytes, bytes]], request_id: bytes, scope: Scope, settings: Settings
+) -> Fields:
+    """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait.
+
+    Credentials stand in place of the client's own. Raises :class:`Refused` for what has passed here too often.
+    """
+    own: Fields = [(b"accept-encoding", b"identity"), (b"x-request-id", request_id)]
+    own += [(each.name, each.value()) for each in settings.credentials]
+    given = list(fields)
+    if settings.via:
+        passed = [value for name, value in given if name == b"via"]
+        us = settings.via.encode()
+        if sum(value.count(b" " + us) for value in passed) >= _ROUNDS:
+            raise Refused(508, "the request has come round again and again")
+        version = scope.get("http_version", "1.1").encode()
+        own.append((b"via", b", ".join([*passed, version + b" " + us])))
+    if settings.forwarded:
+        own += _forwarded(given, scope)
+    return [*end_to_end(given, _NOT_SENT | {name for name, _ in own}), *own]
+
+
+def _forwarded(fields: Fields, scope: Scope) -> Fields:
+    """Who asks, and how: behind what was said before."""
+    client = (scope.get("client") or ("unknown",))[0].encode()
+    before = [value for name, value in fields if name == b"x-forwarded-for"]
+    found = {
+        b"x-forwarded-for": b", ".join([*before, client]),
+        b"x-forwarded-proto": str(scope.get("scheme", "http")).encode(),
+        b"x-forwarded-host": next((value for name, value in fields if name == b"host"), b""),
+    }
+    first = dict(reversed(fields))
+    # of those, what was said first is of who stands nearest to the client
+    return [(name, value if name == b"x-forwarded-for" else first.get(name, value)) for name, value in found.items()]
+
+
+def prefix_of(path: str) -> bytes:
+    """The path that a route's requests are below, without its end. Raises ``ValueError`` for what is none."""
+    plain = re.fullmatch(r"/[!-~]*", path) and not set("?#%") & set(path)
+    if not plain or _climbs(path.encode()):
+        raise ValueError(f"{path!r} is no path that requests can be below")
+    return path.rstrip("/").encode()
 
 
 def asks_for_stream(scope: Scope, body: bytes, format: str) -> bool:
@@ -157,11 +201,13 @@ def returned_fields(raw: Iterable[tuple[bytes, bytes]], *, translated: bool) -> 
     return end_to_end(raw, _NOT_RETURNED | (REPLACED if translated else frozenset()))
 
 
-def located(raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str) -> Fields:
+def located(
+    raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str, prefix: bytes = b""
+) -> Fields:
     """The fields of an answer to ``url``, where ``location`` is a path of the sidecar.
 
-    ``base``: the upstream. Where the answer names another place, or one above the upstream's path, the field is left
-    out; raises :class:`Refused` if it is a redirection.
+    ``base``: the upstream; ``prefix``: the route's. Where the answer names another place, or one above the upstream's
+    path, the field is left out; raises :class:`Refused` if it is a redirection.
     """
     fields = list(raw)
     given = next((value for name, value in fields if name.lower() == b"location"), None)
@@ -169,7 +215,7 @@ def located(raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str
         return fields
     others = [field for field in fields if field[0].lower() != b"location"]
     try:
-        return [*others, (b"location", _below(given, url, base))]
+        return [*others, (b"location", prefix + _below(given, url, base))]
     except Refused:
         if 300 <= status < 400:
             raise

@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 import socket
+import ssl
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import cast
 
 import uvicorn
+from uvicorn.server import ServerState
 
 from ..observe import Observer
-from .app import Settings, Sidecar
-from .connection import Acceptor, Connection, hang_up_on_stalled, protocol
+from .app import Sidecar
+from .connection import Acceptor, Connection, hang_up_on_stalled, protocol, queued
 from .descriptors import Room, raised
 from .hosts import is_loopback
-from .logs import Seldom
+from .logs import Seldom, one_line_a_request
+from .settings import Route, Settings
+from .workers import SHARED, work
 
 _log = logging.getLogger("translate.sidecar")
 
@@ -29,6 +36,40 @@ _BACKLOG = 2048
 """Connections that may wait to be accepted."""
 _SAME = 1.0
 """Seconds in which a signal that comes again is the same one: a process and its group are often both sent it."""
+_TICK = 1.0
+"""Seconds from one look at what there is to the next."""
+_OF_FIGURES = 16
+"""Connections that those who read the figures may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where a sidecar listens, and how it ends.
+
+    ``host``, ``port``  0 is a port that the system chooses; the log says which
+    ``metrics_port``    one of its own for the figures and the probes, on ``metrics_host``, or else ``host``
+    ``certificate``     files of a certificate and its key: clients speak TLS
+    ``clients``         a file of certificates that a client's must be signed by
+    ``grace``           seconds that streams have to end
+    ``workers``         processes that accept on the same sockets; the limits are of all of them together
+    ``otlp``            the URL of a collector
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    metrics_host: str | None = None
+    metrics_port: int | None = None
+    certificate: tuple[Path, Path] | None = None
+    clients: Path | None = None
+    grace: float = 30.0
+    workers: int = 1
+    otlp: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.clients is not None and self.certificate is None:
+            raise ValueError("clients are asked for certificates only where the sidecar has one itself")
+        if self.workers < 1 or (self.workers > 1 and not hasattr(os, "fork")):
+            raise ValueError("there is one worker at least, and one alone where processes cannot fork")
 
 
 class Server(uvicorn.Server):
@@ -36,8 +77,18 @@ class Server(uvicorn.Server):
     third the process. It has as many connections as there is ``room`` for.
     """
 
-    def __init__(self, config: uvicorn.Config, sidecar: Sidecar, room: Room, grace: float) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        sidecar: Sidecar,
+        room: Room,
+        grace: float,
+        figures: socket.socket | None = None,
+    ) -> None:
+        """``figures``: a listener of its own for the sidecar's pages."""
         super().__init__(config)
+        self._figures = figures
+        self._apart = ServerState()
         self._sidecar = sidecar
         self._room = room
         self._grace = grace
@@ -51,19 +102,38 @@ class Server(uvicorn.Server):
         """Begin to listen. Signals are heeded when the log says so."""
         self._loop = asyncio.get_running_loop()
         await super().startup([])
-        state, kind = self.server_state, cast(type[Connection], self.config.http_protocol_class)
-        make = partial(kind, config=self.config, server_state=state, app_state=self.lifespan.state)
-        acceptor = Acceptor(self._room.connections, make, state.connections, kind.silent)
+        acceptor = self._acceptor(self.config, self.server_state, self._room.connections)
+        scheme = "http" if self.config.ssl is None else "https"
         for listener in sockets or ():
             self._accepting.append(asyncio.create_task(acceptor.run(listener)))
-            host, port = listener.getsockname()[:2]
-            _log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+            _log.info("listening on %s://%s", scheme, _authority(listener))
+        if self._figures is not None:
+            config = configured(self._sidecar, self._figures, pages=True)
+            config.load()
+            self._accepting.append(
+                asyncio.create_task(self._acceptor(config, self._apart, _OF_FIGURES).run(self._figures))
+            )
+            _log.info("figures are on http://%s/metrics", _authority(self._figures))
+        self._accepting.append(asyncio.create_task(self._look(sockets or ())))
         told, room = "%d files may be open: %d connections, %d requests at once", self._room
         _log.info(told, room.files, room.connections, room.requests)
+
+    def _acceptor(self, config: uvicorn.Config, state: ServerState, most: int) -> Acceptor:
+        kind = cast(type[Connection], config.http_protocol_class)
+        make = partial(kind, config=config, server_state=state, app_state=self.lifespan.state)
+        return Acceptor(most, make, state.connections, kind.silent, config.ssl)
+
+    async def _look(self, listeners: Sequence[socket.socket]) -> None:
+        """Tell of what there is, again and again."""
+        while True:
+            self._sidecar.tell(len(self.server_state.connections), sum(map(queued, listeners)))
+            await asyncio.sleep(_TICK)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, then end."""
         await self.stop_accepting()
+        for connection in list(self._apart.connections):
+            connection.shutdown()
         await super().shutdown(sockets)
 
     async def stop_accepting(self) -> None:
@@ -92,38 +162,77 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080, grace: float = 30.0) -> None:
-    """Serve until SIGTERM or SIGINT, then drain: streams may end within ``grace`` seconds. A second signal ends them.
+def serve(settings: Settings, listening: Listening | None = None, routes: Sequence[Route] = ()) -> None:
+    """Serve until SIGTERM or SIGINT, then drain: streams may end within the grace. A second signal ends them.
 
-    ``port`` 0 is one that the system chooses; the log says which. On a loopback ``host`` only requests for this machine
-    are taken, and for ``settings.hosts``. Metrics are there if ``prometheus-client`` is.
-    Raises ``OSError`` where the address cannot be had.
+    On a loopback host only requests for this machine are taken, and for ``settings.hosts``. Figures are there if
+    ``prometheus-client`` is. Raises ``OSError`` where an address cannot be had, ``ValueError`` for certificates that
+    cannot be read, ``ImportError`` where ``otlp`` asks for what is not installed.
     """
-    with socket.create_server((host, port), family=_family(host), backlog=_BACKLOG) as listener:
-        observer, exposition = _metrics()
+    listening = listening or Listening()
+    with ExitStack() as stack:
+        listener = stack.enter_context(_listener(listening.host, listening.port))
+        apart: socket.socket | None = None
+        if listening.metrics_port is not None:
+            host = listening.metrics_host or listening.host
+            apart = stack.enter_context(_listener(host, listening.metrics_port))
         if settings.hosts is None and is_loopback(listener.getsockname()[0]):
             settings = replace(settings, hosts=())
-        room = Room.within(raised(), settings.max_concurrent)
-        sidecar = Sidecar(replace(settings, max_concurrent=room.requests), observer, exposition)
-        config = configured(sidecar, listener)
+        settings = replace(settings, figures_apart=apart is not None)
+        secured = _secured(listening)
         quiet()
-        Server(config, sidecar, room, grace).run(sockets=[listener])
+        run = partial(_serve, settings, listening, routes, listener, apart, secured)
+        if listening.workers == 1:
+            run()
+        else:
+            work(listening.workers, run)
 
 
-def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
-    """How uvicorn serves a sidecar; what the system can do is asked of ``listener``."""
+def _serve(
+    settings: Settings,
+    listening: Listening,
+    routes: Sequence[Route],
+    listener: socket.socket,
+    apart: socket.socket | None,
+    secured: ssl.SSLContext | None,
+) -> None:
+    """One process: it has its share of what all may."""
+    workers = listening.workers
+    observers, exposition = _metrics()
+    tracing, end = None, _nothing
+    if listening.otlp is not None:
+        from .otlp import exporting
+
+        exported, tracing, end = exporting(listening.otlp)
+        observers.append(exported)
+    room = Room.within(raised(), max(settings.max_concurrent // workers, 1))
+    settings = replace(settings, max_concurrent=room.requests, max_memory=settings.max_memory // workers)
+    routes = [replace(each, settings=replace(each.settings, max_concurrent=room.requests)) for each in routes]
+    sidecar = Sidecar(settings, *observers, routes=routes, tracing=tracing, exposition=exposition)
+    config = configured(sidecar, listener, secured)
+    try:
+        Server(config, sidecar, room, listening.grace, apart).run(sockets=[listener])
+    finally:
+        end()
+
+
+def configured(
+    sidecar: Sidecar, listener: socket.socket, secured: ssl.SSLContext | None = None, *, pages: bool = False
+) -> uvicorn.Config:
+    """How uvicorn serves a sidecar, or its ``pages`` alone; what the system can do is asked of ``listener``."""
     settings = sidecar.settings
     write = settings.timeouts.write
     # the stream's own time-out, which can be logged, comes first
     hang_up_on_stalled(listener, write and write + 1)
-    return uvicorn.Config(
-        sidecar,
+    config = uvicorn.Config(
+        sidecar.pages if pages else sidecar,
+        interface="asgi3",
         # h11 alone tells targets that name a host from those that do not, and it refuses unclear framing
         http=protocol(settings.body_timeout),
         # beyond it the server itself refuses, with 400
         h11_max_incomplete_event_size=settings.max_head * 2 + 16 * 1024,
         ws="none",
-        lifespan="on",
+        lifespan="off" if pages else "on",
         access_log=False,
         server_header=False,
         log_config=None,
@@ -132,31 +241,64 @@ def configured(sidecar: Sidecar, listener: socket.socket) -> uvicorn.Config:
         timeout_keep_alive=math.ceil(settings.keep_client),
         timeout_graceful_shutdown=2,
     )
+    if secured is not None:
+        config.load()
+        config.ssl = secured
+    return config
 
 
 def quiet() -> None:
     """Keep out of the log what others would say of requests, and what is said again and again."""
     seldom = Seldom(60)
-    for name in (_log.name, "uvicorn.error"):
+    for name in (_log.name, "uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(seldom)
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(_is_news)
+    logging.getLogger("translate.adapters").addFilter(one_line_a_request)
     for name in ("httpcore2", "httpx2"):
         # at lower levels they log header fields
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a line of the server's says more than that a client asked for web sockets, which any may do at will."""
-    return not record.msg.startswith(("Unsupported upgrade", "No supported WebSocket"))
+    """Whether a line says more than that a client asked for web sockets, or left, which any may do at will."""
+    return not str(record.msg).startswith(("Unsupported upgrade", "No supported WebSocket", "socket.send() raised"))
 
 
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=_BACKLOG)
 
 
-def _metrics() -> tuple[Observer | None, Callable[[], tuple[bytes, str]] | None]:
+def _authority(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _secured(listening: Listening) -> ssl.SSLContext | None:
+    """What connections of clients are secured by."""
+    if listening.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(*listening.certificate)
+        if listening.clients is not None:
+            context.load_verify_locations(listening.clients)
+            context.verify_mode = ssl.CERT_REQUIRED
+    except (OSError, ssl.SSLError) as error:
+        why = getattr(error, "reason", None) or error.strerror
+        raise ValueError(f"the certificates for clients cannot be read: {why}") from None
+    return context
+
+
+def _metrics() -> tuple[list[Observer], Callable[[], tuple[bytes, str]] | None]:
     try:
         from ..prometheus import PrometheusObserver, exposition
     except ImportError:
-        return None, None
-    return PrometheusObserver(), exposition
+        return [], None
+    return [PrometheusObserver(gen_ai=True)], partial(exposition, shared=SHARED in os.environ)
+
+
+def _nothing() -> None:
+    """Nothing is to be sent at the end."""
