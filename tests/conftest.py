@@ -1,10 +1,12 @@
-"""What all tests share: lines that are printed below the results, passed or not."""
+"""What all tests share: lines that are printed below the results, passed or not, and what no test leaves behind."""
 
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
+
+from translate import registry
 
 _LINES = pytest.StashKey[list[str]]()
 
@@ -20,6 +22,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("measured")
         for line in lines:
             terminalreporter.line(line)
+
+
+@pytest.fixture(autouse=True)
+def _codecs_are_gone() -> Iterator[None]:
+    """A codec that a test registers is not there for the next: tests pass in any order."""
+    before = {*registry._registered}
+    yield
+    for name in {*registry._registered} - before - {*registry._entry_points()}:
+        del registry._registered[name]
+        registry._resolved.clear()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ import pytest
 import translate
 from tests import command_line
 from tests.peers.serving import PATIENCE
-from translate import TranslateError, errors, registry
+from translate import TranslateError, errors
 from translate.adapters import Outcome
 from translate.carry.losses import REASONS
 
@@ -141,7 +141,6 @@ def _commands(text: str) -> Iterator[tuple[str, str]]:
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     before = {*sys.modules}
     yield Reader(tmp_path)
     for name in {*sys.modules} - before:
