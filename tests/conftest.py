@@ -1,8 +1,14 @@
-"""What all tests share: lines that are printed below the results, passed or not, and what no test leaves behind."""
+"""What all tests share: lines that are printed below the results, passed or not, and what no test leaves behind.
 
+Tests may run in any order, and beside others (``-n 2`` of pytest-xdist): a process of their own each, no fixed ports,
+no files outside ``tmp_path``. What is measured is CPU time, or has room for another process on the same core.
+"""
+
+import os
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -15,6 +21,24 @@ _LINES = pytest.StashKey[list[str]]()
 def summary(pytestconfig: pytest.Config) -> list[str]:
     """Lines for the end of the run: append to it."""
     return pytestconfig.stash.setdefault(_LINES, [])
+
+
+def pytest_configure() -> None:
+    """What this run was told is not for the runs that tests start."""
+    os.environ.pop("PYTEST_ADDOPTS", None)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process of pytest-xdist hands its lines over."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["lines"] = session.config.stash.get(_LINES, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Its lines are taken; a process that fell has none."""
+    lines = node.config.stash.setdefault(_LINES, [])
+    lines += getattr(node, "workeroutput", {}).get("lines", [])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
