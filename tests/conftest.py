@@ -1,13 +1,15 @@
 """What all tests share: lines that are printed below the results, passed or not, and what no test leaves behind.
 
-Tests may run in any order, and beside others (``-n 2`` of pytest-xdist): a process of their own each, no fixed ports,
-no files outside ``tmp_path``. What is measured is CPU time, or has room for another process on the same core.
+Tests may run in any order, and beside others (``-n 2`` of pytest-xdist): no fixed ports, no files outside ``tmp_path``.
+What is measured is CPU time, or has room for another process on the same core, or is marked ``alone``.
 """
 
 import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +48,27 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("measured")
         for line in lines:
             terminalreporter.line(line)
+
+
+@pytest.fixture(scope="session")
+def _locks(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path | None:
+    """Where the processes of pytest-xdist have their locks, if there are several."""
+    return tmp_path_factory.getbasetemp().parent if hasattr(pytestconfig, "workerinput") else None
+
+
+@pytest.fixture(autouse=True)
+def _in_turn(request: pytest.FixtureRequest, _locks: Path | None) -> Iterator[None]:
+    """A test that is marked ``alone`` waits for those beside it, and the next ones wait for it."""
+    with ExitStack() as held:
+        if _locks is not None:
+            from fcntl import LOCK_EX, LOCK_SH, flock
+
+            running = held.enter_context((_locks / "running").open("w"))
+            with (_locks / "next").open("w") as door:
+                # who waits for the others holds the door: nobody else can go in before
+                flock(door, LOCK_EX)
+                flock(running, LOCK_EX if request.node.get_closest_marker("alone") else LOCK_SH)
+        yield
 
 
 @pytest.fixture(autouse=True)
