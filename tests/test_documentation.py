@@ -30,7 +30,7 @@ from tests import command_line
 from tests.peers.serving import PATIENCE
 from translate import TranslateError, errors
 from translate.adapters import Outcome
-from translate.carry.losses import REASONS
+from translate.carry.reasons import GUESSES, LOSSES, REPAIRS, Why
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -259,10 +259,12 @@ def test_the_table_of_errors_has_all_of_them_and_their_codes() -> None:
         assert row[3] == expected, name
 
 
-def test_the_table_of_reasons_has_all_of_them() -> None:
-    shown = [row[0] for row in rows("losses.md", "Reasons")]
-    assert shown == [reason.format(target="TARGET", what="…") for reason in REASONS.values()]
-    assert all(row[1] for row in rows("losses.md", "Reasons"))
+@pytest.mark.parametrize(
+    ("heading", "table"), [("Reasons", LOSSES), ("What was assumed", GUESSES), ("What was mended", REPAIRS)]
+)
+def test_the_tables_of_reasons_have_all_of_them(heading: str, table: dict[str, Why]) -> None:
+    told = [[re.sub(r"\{\w+(!r)?\}", "…", why.says.replace("{target}", "TARGET")), why.do] for why in table.values()]
+    assert rows("losses.md", heading) == told
 
 
 def test_the_table_of_attributes_is_that_of_the_base() -> None:
