@@ -281,6 +281,10 @@ class Codec(ABC):
     leaves_out: ClassVar[frozenset[str]] = frozenset()
     complete: ClassVar[bool] = False
 
+    def __repr__(self) -> str:
+        names = (f"{self.name}-{suffix}" if suffix else self.name for suffix in self.shapes)
+        return f"<codec {self.name}: {', '.join(names)}>"
+
     @abstractmethod
     def encoder(self, options: Options) -> Encoder:
         """What knows one stream, at either end."""
