@@ -333,6 +333,7 @@ def test_the_site_asks_nothing_of_other_hosts(site: Path) -> None:
 def test_the_site_has_what_is_written_elsewhere(site: Path) -> None:
     assert "Round trip: A→B→A" in (site / "guarantees.html").read_text(encoding="utf-8")
     assert "Keep a Changelog" in (site / "changelog.html").read_text(encoding="utf-8")
+    assert "How a change is checked" in (site / "contributing.html").read_text(encoding="utf-8")
     assert 'id="translate.Translator.feed"' in (site / "reference" / "translate.html").read_text(encoding="utf-8")
 
 
