@@ -97,7 +97,7 @@ def test_no_reason_is_written_elsewhere() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = called(node)
             if name in ("guessed", "repaired"):
                 used.add(f"{name} {ast.literal_eval(node.args[0])}")
             told = node.args[1:2] if name in ("guess", "repair", "Mended") else []
@@ -107,11 +107,15 @@ def test_no_reason_is_written_elsewhere() -> None:
     assert {name for name in used if name.startswith("repaired")} == {f"repaired {key}" for key in REPAIRS}
 
 
+def called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
 def words_in(node: ast.AST) -> Iterator[ast.AST]:
     """Text of more than a word in an expression, but for what is given to the tables."""
     if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and " " in str(node.value)):
         yield node
-    elif not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("guessed", "repaired")):
+    elif not (isinstance(node, ast.Call) and called(node) in ("guessed", "repaired")):
         for child in ast.iter_child_nodes(node):
             yield from words_in(child)
 

@@ -126,7 +126,7 @@ REPAIRS: Final[dict[str, Why]] = {
         "the event name {name} disagreed with the type {type}, which stands",
         _CHECK_SOURCE,
     ),
-    "missing": Why("there was no {unit} before a {next}, {state}: it was put in", _CHECK_SOURCE),
+    "missing": Why("a {unit} was missing before a {next}, {state}: it was put in", _CHECK_SOURCE),
     "repeated": Why("a {unit} like the first was left out", "nothing: it said nothing new"),
     "no list": Why("a {unit} had no {member}: it was taken for an empty list", "nothing: it means the same"),
     "repeated id": Why(
