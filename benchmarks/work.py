@@ -196,7 +196,8 @@ def limit(read: Sequence[Unit], written: Sequence[Unit]) -> Callable[[], list[by
 
 def made(src: str, dst: str, loss: str, **options: Any) -> Translator:
     """A translator whose clock stands still."""
-    return Translator(src, dst, loss=loss, clock=lambda: NOW, **options)  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"loss": loss, "clock": lambda: NOW, **options}
+    return Translator(src, dst, **asked)
 
 
 def conversion(chunks: Sequence[Any], src: str, dst: str, loss: str) -> Callable[[], list[Any]]:

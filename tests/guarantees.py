@@ -1,4 +1,4 @@
-"""The README's table of guarantees: each law, what checks it, how many cases. ``python -m tests.guarantees`` prints it.
+"""The table of ``docs/guarantees.md``: each law, what checks it, how many cases. Run it as a module to print it.
 
 A case is a test, an example that a property is tried with, or a conformance vector. ``tests/fuzz/figures.json`` has the
 last long run of each fuzz target, as ``python -m tests.fuzz`` printed it. Recordings, which are no part of the
@@ -114,7 +114,8 @@ class _Collected:
 
 def _collect() -> list[Any]:
     collected = _Collected()
-    arguments = ["--collect-only", "-qq", "-p", "no:cacheprovider", str(ROOT / "tests")]
+    files = {str(ROOT / _file(name).partition("::")[0]) for law in LAWS for name in law.tests}
+    arguments = ["--collect-only", "-qq", "-p", "no:cacheprovider", *sorted(files)]
     with redirect_stdout(io.StringIO()):
         status = pytest.main(arguments, plugins=[collected])
     assert status == pytest.ExitCode.OK, status

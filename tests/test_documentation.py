@@ -28,9 +28,9 @@ import pytest
 import translate
 from tests import command_line
 from tests.peers.serving import PATIENCE
-from translate import TranslateError, errors, registry
+from translate import TranslateError, errors
 from translate.adapters import Outcome
-from translate.carry.losses import REASONS
+from translate.carry.reasons import GUESSES, LOSSES, REPAIRS, Why
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -141,7 +141,6 @@ def _commands(text: str) -> Iterator[tuple[str, str]]:
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     before = {*sys.modules}
     yield Reader(tmp_path)
     for name in {*sys.modules} - before:
@@ -260,10 +259,12 @@ def test_the_table_of_errors_has_all_of_them_and_their_codes() -> None:
         assert row[3] == expected, name
 
 
-def test_the_table_of_reasons_has_all_of_them() -> None:
-    shown = [row[0] for row in rows("losses.md", "Reasons")]
-    assert shown == [reason.format(target="TARGET", what="…") for reason in REASONS.values()]
-    assert all(row[1] for row in rows("losses.md", "Reasons"))
+@pytest.mark.parametrize(
+    ("heading", "table"), [("Reasons", LOSSES), ("What was assumed", GUESSES), ("What was mended", REPAIRS)]
+)
+def test_the_tables_of_reasons_have_all_of_them(heading: str, table: dict[str, Why]) -> None:
+    told = [[re.sub(r"\{\w+(!r)?\}", "…", why.says.replace("{target}", "TARGET")), why.do] for why in table.values()]
+    assert rows("losses.md", heading) == told
 
 
 def test_the_table_of_attributes_is_that_of_the_base() -> None:
@@ -332,6 +333,7 @@ def test_the_site_asks_nothing_of_other_hosts(site: Path) -> None:
 def test_the_site_has_what_is_written_elsewhere(site: Path) -> None:
     assert "Round trip: A→B→A" in (site / "guarantees.html").read_text(encoding="utf-8")
     assert "Keep a Changelog" in (site / "changelog.html").read_text(encoding="utf-8")
+    assert "How a change is checked" in (site / "contributing.html").read_text(encoding="utf-8")
     assert 'id="translate.Translator.feed"' in (site / "reference" / "translate.html").read_text(encoding="utf-8")
 
 

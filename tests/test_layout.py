@@ -190,7 +190,8 @@ def test_the_sdist_holds_what_it_takes_to_build_and_test(tmp_path: Path) -> None
         names = {name.partition("/")[2] for name in archive.getnames()}
     here = {path.relative_to(ROOT).as_posix() for path in sources()}
     assert here <= names
-    assert {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "PKG-INFO", "docs/carry.md"} <= names
+    pages = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs/carry.md"}
+    assert {"pyproject.toml", "PKG-INFO", *pages} <= names
     assert not any("__pycache__" in name or name.startswith((".venv", "build/", "dist/")) for name in names)
 
 

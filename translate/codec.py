@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 from .algebra.events import Event, Handover, JsonObject, Model, Open, Start, TokenCounts, Usage, is_synthetic
 from .algebra.usage import latest
 from .carry.losses import Finding, Report
+from .carry.reasons import repaired
 from .errors import CarryError, CodecError, TranslateError
 from .limits import Limits
 
@@ -256,7 +257,7 @@ class Encoder(Decoder):
         """
         if self.options.strict:
             raise CarryError(what)
-        self.options.repair("carry", f"left out: {what}")
+        self.options.repair("carry", repaired("carry left out", what=what))
 
     def residue(self, event: Event) -> JsonObject | None:
         """This codec's own residue of ``event``."""
@@ -287,6 +288,10 @@ class Codec(ABC):
     leaves_out: ClassVar[frozenset[str]] = frozenset()
     complete: ClassVar[bool] = False
     spelled: ClassVar[bytes] = b""
+
+    def __repr__(self) -> str:
+        names = (f"{self.name}-{suffix}" if suffix else self.name for suffix in self.shapes)
+        return f"<codec {self.name}: {', '.join(names)}>"
 
     @abstractmethod
     def encoder(self, options: Options) -> Encoder:

@@ -108,6 +108,6 @@ def test_a_fault_of_the_program_is_trouble_and_no_difference(
     assert "internal error, ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_the_readme_shows_what_is_printed() -> None:
+def test_the_page_shows_what_is_printed() -> None:
     shown = (FOLDER / "text.txt").read_text(encoding="utf-8").rpartition("exit status")[0]
-    assert f"```text\n{shown}```" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```text\n{shown}```" in (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")

@@ -378,6 +378,7 @@ def test_a_narrow_page_has_both_sides_and_nothing_beyond_its_edge(page: Page, sh
         assert page.run(f"document.querySelector('#{side}-0 .label').getBoundingClientRect().width") > 80
 
 
+@pytest.mark.alone
 def test_many_units_are_soon_shown_scrolled_and_reached(page: Page, shown: Any, summary: list[str]) -> None:
     took = shown(views.long(SIZE))
     assert text(page, "#summary") == "10,000 units became 9,000 units"
@@ -403,6 +404,7 @@ def test_many_units_are_soon_shown_scrolled_and_reached(page: Page, shown: Any, 
     assert scrolled < SOON
 
 
+@pytest.mark.alone
 def test_a_unit_made_of_very_many_opens_at_once(page: Page, shown: Any, summary: list[str]) -> None:
     size = 4 * SIZE
     sources = [views.source(index, "tool_call.delta", "x", [0]) for index in range(size)]

@@ -236,6 +236,7 @@ def test_one_request_is_under_way_and_the_newest_state_is_asked_next(
     assert (calls(bench), asked) == (before + 2, [1000, 5019])
 
 
+@pytest.mark.alone
 def test_a_stream_of_ten_thousand_units_is_drawn_in_a_moment(bench: Page, summary: list[str]) -> None:
     units = [delta(i, "text.delta", text=f"word {i}") for i in range(SIZE)]
     put(bench, "#src", "unievent-sse", "change")

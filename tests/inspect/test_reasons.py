@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.inspect.streams import CASES, clock, delta, fragment, lines, stop
-from translate import Append, Close, Event, Finish, Open, Report, Start, TokenCounts, Usage, convert
-from translate.carry.losses import REASONS, Finding
+from translate import Append, Close, Event, Finish, Open, Report, Start, TokenCounts, Usage, codec, convert, formats
+from translate.carry.losses import Finding
+from translate.carry.reasons import GUESSES, LOSSES, REPAIRS, Why
 
+ROOT = Path(__file__).resolve().parents[2]
+CODECS = ("anthropic", "events", "gateway", "openai_chat", "unievent")
 BY_NAME = {case.name: case for case in CASES}
 
 
@@ -72,10 +78,58 @@ def test_what_has_no_words_is_named() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_reasons_are_those_of_the_list(case: Any) -> None:
-    known = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(reason)) for reason in REASONS.values()]
-    found = case.view()["losses"]
-    assert all(re.fullmatch(f"({'|'.join(known)})(; ({'|'.join(known)}))?", loss["reason"]) for loss in found)
-    assert not any("native form of this" in loss["reason"] or " residue" in loss["reason"] for loss in found)
+    view = case.view()
+    for name, table in (("losses", LOSSES), ("guesses", GUESSES), ("repairs", REPAIRS)):
+        one = "|".join(map(pattern, table.values()))
+        assert all(re.fullmatch(f"({one})(; ({one}))?", found["reason"]) for found in view[name])
+    assert not any(" residue" in loss["reason"] for loss in view["losses"])
+
+
+def pattern(why: Why) -> str:
+    """What matches the reason, whatever words stand in it."""
+    return re.sub(r"\\\{\w+(!r)?\\\}", ".+", re.escape(why.says))
+
+
+def test_no_reason_is_written_elsewhere() -> None:
+    """Where a guess or a repair is told, its sentence comes from the tables, and each of theirs is told somewhere."""
+    used: set[str] = set()
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = called(node)
+            if name in ("guessed", "repaired"):
+                used.add(f"{name} {ast.literal_eval(node.args[0])}")
+            told = node.args[1:2] if name in ("guess", "repair", "Mended") else []
+            for each in [*told, *(word.value for word in node.keywords if word.arg == "guess")]:
+                assert not [*words_in(each)], (path, each.lineno)
+    assert {name for name in used if name.startswith("guessed")} == {f"guessed {key}" for key in GUESSES}
+    assert {name for name in used if name.startswith("repaired")} == {f"repaired {key}" for key in REPAIRS}
+
+
+def called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def words_in(node: ast.AST) -> Iterator[ast.AST]:
+    """Text of more than a word in an expression, but for what is given to the tables."""
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and " " in str(node.value)):
+        yield node
+    elif not (isinstance(node, ast.Call) and called(node) in ("guessed", "repaired")):
+        for child in ast.iter_child_nodes(node):
+            yield from words_in(child)
+
+
+def sources() -> list[Path]:
+    folders = [ROOT / "translate", *(ROOT / "codecs" / "translate_codecs" / name for name in CODECS)]
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+
+
+def test_what_a_codec_says_in_part_is_said_alike() -> None:
+    for name in formats():
+        own = codec(name)
+        for said in own.partly.values():
+            assert re.fullmatch(rf"{own.name} has (a place|words) for .+ alone", said), said
 
 
 def test_a_report_prints_content_first_and_counts() -> None:

@@ -11,6 +11,7 @@ from translate_codecs.gateway import words as gateway_words
 from translate_codecs.unievent import words as unievent_words
 
 from .grammars import grammar_of
+from .live import live
 from .matrix import matrix
 from .railroad import railroad
 from .states import Table, states
@@ -38,4 +39,4 @@ def pictures() -> dict[str, Canvas]:
     """File → picture."""
     drawn = {f"{name}-states.svg": states(TITLES[name], table) for name, table in TABLES.items()}
     drawn |= {f"{name}-grammar.svg": railroad(TITLES[name], rules) for name, rules in GRAMMARS.items()}
-    return {**drawn, "formats.svg": matrix(CODECS, SAID)}
+    return {**drawn, "formats.svg": matrix(CODECS, SAID), "live.svg": live()}

@@ -35,6 +35,8 @@ class Canvas:
         self.about = about
         self.labels: list[tuple[float, float, float, float]] = []
         """Where text is: left, top, right, bottom."""
+        self.style = ""
+        """What is to be added to the styles."""
         self._out: list[str] = []
         self._right = self._bottom = 0.0
 
@@ -94,7 +96,7 @@ class Canvas:
                 f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title about">',
                 f'<title id="title">{escape(self.title)}</title>',
                 f'<desc id="about">{escape(self.about)}</desc>',
-                f"<style>{_STYLE}</style>",
+                f"<style>{_STYLE}{self.style}</style>",
                 f'<rect class="paper" width="{width}" height="{height}" rx="8"/>',
                 *self._out,
                 "</svg>\n",

@@ -33,7 +33,7 @@ GEMINI = b'data: {"candidates":[]}\n\n'
         (b": ping\n\n: ping\n\n", "comments alone"),
         (bytes(range(256)), "binary data"),
         (b"\xff\xfe{\x00}\x00", "binary data"),
-        (gzip.compress(TURN), "compressed with gzip"),
+        (gzip.compress(TURN, mtime=0), "compressed with gzip"),
         (b"PK\x03\x04 and more", "a ZIP archive"),
         (b'{"a":1}\n', "no unit of a format that is known (its members: 'a')"),
         (b'[{"a":1}]', "no unit of a format that is known (its members: 'a')"),

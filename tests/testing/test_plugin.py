@@ -58,6 +58,11 @@ def test_an_installed_codec_is_found_by_its_entry_point() -> None:
 
 
 @pytest.mark.skipif(installed(), reason="the distribution translate-toy is installed already; see the test before")
+def test_a_codec_that_a_test_registers_is_not_there_for_the_next() -> None:
+    assert "toy" not in formats()
+
+
+@pytest.mark.skipif(installed(), reason="the distribution translate-toy is installed already; see above")
 def test_a_codec_is_found_once_its_distribution_is_installed(tmp_path: Path) -> None:
     if find_spec("hatchling") is None or find_spec("pip") is None:
         pytest.skip("hatchling and pip are needed to install the plugin without a network")

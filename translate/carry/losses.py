@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 from ..algebra.events import PART_KINDS, JsonObject
 from ..errors import excerpt, shown
 from .making import RESERVED
+from .reasons import LOSSES, loss
 
 LossPolicy: TypeAlias = Literal["carry", "drop", "raise"]
 ErrorPolicy: TypeAlias = Literal["raise", "encode"]
@@ -89,32 +90,6 @@ def _fate(finding: Finding) -> str:
     return " (carried)" if finding.carried else " (lost)" if finding.content else ""
 
 
-REASONS: Final[dict[str, str]] = {
-    "fragments": "{target} says this whole at once: where it was cut into pieces is not seen",
-    "residue": "{target} has no place for what only {what}",
-    "open": "{target} has no words for {what}",
-    "open unnamed": "{target} calls a tool by an id and a name, and this call lacks one",
-    "open cut": "{what} broke off before {target} could say it",
-    "append": "a piece of a part that {target} has no words for",
-    "append cut": "a piece of a part that broke off before {target} could say it",
-    "append state": "{target} has no place here for the provider's state, such as a signature",
-    "close": "the end of a part that {target} has no words for",
-    "close cut": "the end of a part that {target} could not say",
-    "start": "{target} does not say who answers",
-    "handover": "{target} does not say that another model took over",
-    "usage": "{target} has no place for counts before the end of the stream",
-    "annotate": "{target} has no words for annotations, such as citations",
-    "foreign": "a unit that only its own format has: {target} has nothing like it",
-    "event": "{target} has no words for this",
-    "text": "{target} writes this text another way",
-    "state": "{target} has no place here for the provider's state, such as a signature",
-    "reason": "{target} has no word of its own for this reason to finish",
-    "usage counts": "{target} has no place for these counts: {what}",
-    "usage unknown": "{target} must have these counts, and nobody knows them: {what}",
-    "made up": "{target} must have {what}, and nobody said one: it is made up",
-    "member": "{target} has no place for {what}",
-}
-"""What is not said → why, with ``target`` the codec and ``what`` a name for it. ``docs/losses.md`` says what to do."""
 _PARTS: Final[dict[str, str]] = {
     "thinking": "thinking",
     "refusal": "a refusal",
@@ -124,6 +99,19 @@ _PARTS: Final[dict[str, str]] = {
     "inline_data": "data within the message, such as an image",
     "inline_thinking": "thinking that is not text, such as an image",
     "embedding": "an embedding",
+}
+_EVENTS: Final[dict[str, str]] = {
+    "start": "the start",
+    "open": "the beginning of a part",
+    "append": "a piece of a part",
+    "close": "the end of a part",
+    "handover": "another model taking over",
+    "usage": "counts",
+    "annotate": "an annotation",
+    "foreign": "a unit that only its own format has",
+    "finish": "how the message ended",
+    "failure": "an error",
+    "ping": "a keep-alive",
 }
 _MEMBERS: Final[dict[str, str]] = {
     "failure.kind": "the type of an error",
@@ -165,13 +153,13 @@ def losses(
     out: list[Loss] = []
     for entry in carry.get("events", ()):
         if isinstance(entry, int):
-            out.append(("fragments", _why("fragments", target), False))
+            out.append(("fragments", loss("fragments", target), False))
         elif isinstance(entry, dict) and "event" in entry:
             out.append(_unsaid(entry, target, unsayable, frozenset(later)))
         elif isinstance(entry, dict):
             out += _changes(entry, target, frozenset(later))
     out += [
-        (f"{excerpt(name)} residue", _why("residue", target, _of_residue(excerpt(name), own)), False)
+        (f"{excerpt(name)} residue", loss("residue", target, _of_residue(excerpt(name), own)), False)
         for name, own in carry.items()
         if name not in RESERVED
     ]
@@ -187,20 +175,20 @@ def losses(
 
 def unsaid(word: str, target: str) -> str:
     """Why a target never says events of a name, or parts of a kind."""
-    return _why("open", target, _part(word)) if word in PART_KINDS else _why(word, target)
+    return loss("words", target, _part(word)) if word in PART_KINDS else loss(word, target)
 
 
 def unsaid_of(source: str, target: str, what: str) -> str:
     """Why a target does not say what only the source says."""
-    return _why("residue", target, f"{source} says: {what}")
+    return loss("residue", target, f"{source} says: {what}")
 
 
 def _part(kind: str) -> str:
     return _PARTS.get(kind, f"a {excerpt(kind)}")
 
 
-def _why(key: str, target: str, what: str = "") -> str:
-    return REASONS[key].format(target=target, what=what)
+def _event(name: str) -> str:
+    return _EVENTS.get(name, f"an event {shown(name)}")
 
 
 def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[str]) -> Loss:
@@ -209,14 +197,14 @@ def _unsaid(entry: JsonObject, target: str, unsayable: bool, later: frozenset[st
         kind = entry["kind"]
         unnamed = kind == "tool_call" and unsayable and not ("id" in entry and "name" in entry)
         # a call that could be said, and is not, was cut off
-        key = "open unnamed" if unnamed else "open" if unsayable else "open cut"
-        return kind, _why(key, target, _part(kind)), unsayable or kind == "tool_call"
+        key = "unnamed" if unnamed else "words" if unsayable else "cut"
+        return kind, loss(key, target, _part(kind)), unsayable or kind == "tool_call"
     state = "state" in entry and "state" not in later
     content = name == "annotate" or (name == "append" and (unsayable or state))
-    key = name if name in REASONS else "event"
+    key = name if name in LOSSES else "words"
     if name in ("append", "close") and not unsayable:
-        key = "append state" if "state" in entry else f"{name} cut"
-    return name, _why(key, target), content
+        key = "state" if "state" in entry else f"{name} cut"
+    return name, loss(key, target, _event(name)), content
 
 
 def _changes(entry: JsonObject, target: str, later: frozenset[str]) -> list[Loss]:
@@ -227,7 +215,7 @@ def _changes(entry: JsonObject, target: str, later: frozenset[str]) -> list[Loss
     return [
         (f"{what}.{key}", _reason(f"{what}.{key}", entry[key], target), key in _CONTENT_FIELDS and key not in said)
         for key in changed
-    ] or [("fragments", _why("fragments", target), False)]
+    ] or [("fragments", loss("fragments", target), False)]
 
 
 def _reason(path: str, value: object, target: str) -> str:
@@ -235,14 +223,15 @@ def _reason(path: str, value: object, target: str) -> str:
     if key == "usage" and isinstance(value, dict):
         known = [name for name, count in value.items() if count is not None]
         unknown = [name for name, count in value.items() if count is None]
-        found = (("usage counts", known), ("usage unknown", unknown))
-        return "; ".join(_why(why, target, _named(names)) for why, names in found if names)
-    named = _MEMBERS.get(path) or _MEMBERS.get(key, f"the member {key!r} of this")
+        found = (("counts", known), ("counts unknown", unknown))
+        return "; ".join(loss(why, target, _named(names)) for why, names in found if names)
+    of = _event(path.partition(".")[0])
+    named = _MEMBERS.get(path) or _MEMBERS.get(key) or f"the member {shown(key)} of {of}"
     if key in ("text", "state", "reason"):
-        return _why(key, target)
+        return loss(key, target)
     if key in _MADE_UP and (value is None or value == {}):
-        return _why("made up", target, _MADE_UP[key])
-    return _why("member", target, named)
+        return loss("made up", target, _MADE_UP[key])
+    return loss("member", target, named)
 
 
 def _named(names: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ..algebra.events import Event, JsonObject
 from ..algebra.grammar import Grammar
 from ..carry.reading import CarryReader
+from ..carry.reasons import repaired
 from ..codec import Codec, Options
 from ..errors import CarryError, CodecError
 
@@ -47,7 +48,7 @@ class Carried:
         """A carry that is wrong: an error in strict mode, ignored and reported otherwise."""
         if self._options.strict:
             raise error
-        self._options.repair("carry", f"ignored: {error.what}")
+        self._options.repair("carry", repaired("carry ignored", what=error.what))
 
     def _ashore(self, events: list[Event], ahead: Sequence[Event]) -> list[Event]:
         """In lenient mode after the end of a part that a carry opened, where the carry that ends it was lost."""
@@ -59,6 +60,6 @@ class Carried:
         try:
             self._grammar.allows([*ahead, *events])
         except CodecError:
-            self._options.repair("carry", "a part that a carry opened had no end")
+            self._options.repair("carry", repaired("carry without end"))
             return [end, *events]
         return events

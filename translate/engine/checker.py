@@ -29,7 +29,7 @@ class Fault(Finding):
     tolerated: bool = False
 
 
-class Checker(Machine):
+class Checker(Machine[Any]):
     """Reads a stream strictly, and has every unit looked at by its model on the way. ``findings``: what is wrong."""
 
     def __init__(self, format: str, limits: Limits | None) -> None:
@@ -42,7 +42,10 @@ class Checker(Machine):
         self._shape = _Watched(shape, self._alone)
         options = make_options(limits=limits, report=self._report)
         self._source = Source(codec, self._shape, format, options, _unused, _unused, watch=self._look)
-        super().__init__(joined=False)
+        super().__init__(format, joined=False)
+
+    def _counted(self) -> str:
+        return f"{self._source.units} units read, {len(self.findings)} findings"
 
     def _look(self, index: int, unit: JsonObject) -> None:
         if self._model is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import jsontext
 from ..algebra.events import Event, JsonObject
+from ..carry.reasons import repaired
 from ..codec import Options
 from ..errors import CarryError, DecodeError, LimitExceeded
 from ..shapes import Frame
@@ -73,11 +74,11 @@ class FrameOpener:
         try:
             return jsontext.loads(data, nesting, spelled=spelled)
         except DecodeError:
-            repaired = data.decode("utf-8", "replace").encode()
-            if self._options.strict or repaired == data:
+            readable = data.decode("utf-8", "replace").encode()
+            if self._options.strict or readable == data:
                 raise
-            self._options.repair("utf-8", "bytes that are not UTF-8 were replaced")
-            return jsontext.loads(repaired, nesting, spelled=spelled)
+            self._options.repair("utf-8", repaired("not utf-8"))
+            return jsontext.loads(readable, nesting, spelled=spelled)
 
     def _beside(self, frame: Frame) -> tuple[JsonObject | None, int]:
         """The carry in the comments of an SSE block, and how many only look like one, and so are comments."""

@@ -14,7 +14,7 @@ import orjson
 from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
-from ..carry import short
+from ..carry import reasons, short
 from ..codec import Codec, Decoder, Hot, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
@@ -125,7 +125,7 @@ class Source:
         if not self.ended:
             self._close(marked=False)
             if self._marks:
-                self._options.repair("end of input", "the end marker is missing")
+                self._options.repair("end of input", reasons.repaired("no marker"))
 
     def _close(self, *, marked: bool) -> None:
         """The end of the stream where no unit said it: what it makes, and the last unit's carry says of that."""
@@ -311,7 +311,7 @@ class Source:
                     self._wire.go_on(None, told)
                     events += told
             elif not (frame.whole or frame.pings or frame.carries or frame.data is not None):
-                self._options.repair("end of input", "what holds the units lacks its end")
+                self._options.repair("end of input", reasons.repaired("no container end"))
             if frame.data is not None and parts.unit is None:
                 self._unit -= 1
                 self._tail = excerpt(frame.data)
@@ -325,7 +325,7 @@ class Source:
         if self.ended:
             if self._options.strict or not self._wire.trails(unit):
                 raise GrammarError("a unit after the terminal one", expected="nothing")
-            self._options.repair("end", "a unit after the terminal one was left out")
+            self._options.repair("end", reasons.repaired("after the end"))
             return []
         if self._watch is not None:
             self._watch(self._unit, unit)
@@ -347,7 +347,7 @@ class Source:
             unit = jsontext.copied(unit)
         read, mended, said = self._read(unit, frame.name, ahead)
         if not frame.whole:
-            self._options.repair("end of input", "the last unit lacks its blank line or line end")
+            self._options.repair("end of input", reasons.repaired("no frame end"))
         if read is None:
             return [*ahead, *mended]
         unit = read

@@ -35,6 +35,9 @@ class _Output(Generic[T]):
         """What the failure unit that ended the output stands for, under ``errors="encode"``; ``None`` without one."""
         return self._machine.failure
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._machine.progress()}{', closed' if self._done else ''}>"
+
     def _add(self, out: list[Any]) -> None:
         if self._machine.joined and len(out) > 1 and sum(map(len, out)) <= LONG:
             self._ready.append(b"".join(out))  # type: ignore[arg-type]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from ..algebra.events import PART_KINDS, Append, Event, Model, Ping, TokenCounts
+from ..algebra.events import PART_KINDS, Append, Event, JsonObject, Model, Ping, TokenCounts
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
@@ -22,15 +22,28 @@ from .source import Source
 from .trace import Trace, Tracer
 from .writing import Writing
 
+if TYPE_CHECKING:
+    from typing import Unpack
 
-class Machine(ABC):
+    from typing_extensions import TypeVar as DefaultedTypeVar
+
+    from ..api import ByteFormat, ConvertOptions, EventFormat, Format, ObjectFormat
+
+    Unit = DefaultedTypeVar("Unit", default=Any)
+else:
+    Unit = TypeVar("Unit")
+
+
+class Machine(ABC, Generic[Unit]):
     """What the skins drive: one stream, in steps.
 
     Each call returns the output that the input so far makes sayable. An error that is met after output was made is
     kept and raised by the next call; it is raised by every call after that too.
     """
 
-    def __init__(self, *, joined: bool) -> None:
+    def __init__(self, formats: str, *, joined: bool) -> None:
+        self.formats = formats
+        """What is read and what is written, in words."""
         self.joined = joined
         """Whether the output is bytes, whose units may be joined."""
         self.error: Exception | None = None
@@ -41,11 +54,25 @@ class Machine(ABC):
         """What the failure unit that ends the output stands for, under ``errors="encode"``."""
 
         self._closed = False
+        self._broke: Exception | None = None
 
     @property
     def ended(self) -> bool:
         """Whether the terminal unit was said."""
         return False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lstrip('_')} {self.progress()}>"
+
+    def progress(self) -> str:
+        """Formats, how many units, and whether the stream is open, ended, or failed by which error."""
+        failed = self._broke or self.failure
+        state = f"failed ({type(failed).__name__})" if failed else "ended" if self.ended else "open"
+        return f"{self.formats}: {self._counted()}, {state}"
+
+    def _counted(self) -> str:
+        """How much was read and written."""
+        return "nothing counted"
 
     @abstractmethod
     def _read(self, data: Any, out: list[Any]) -> None:
@@ -59,7 +86,7 @@ class Machine(ABC):
         """What becomes of an error: an error to raise, or ``None`` where the output says it."""
         return error
 
-    def feed(self, data: Any) -> list[Any]:
+    def feed(self, data: Any) -> list[Unit]:
         """Read one chunk: bytes or text for byte formats, one unit for object formats.
 
         Raises :class:`MisuseError` after :meth:`close`. What follows an error that the output said is not read.
@@ -78,7 +105,7 @@ class Machine(ABC):
                 self._stop(error, out)
         return out
 
-    def close(self) -> list[Any]:
+    def close(self) -> list[Unit]:
         """The input ended. Raises :class:`TruncatedStream` where it ended without a terminal unit."""
         self._closed = True
         if self.error is not None:
@@ -94,7 +121,7 @@ class Machine(ABC):
                 self._stop(error, out)
         return out
 
-    def fail(self, error: Exception) -> list[Any]:
+    def fail(self, error: Exception) -> list[Unit]:
         """The source itself raised ``error``; once the terminal unit was said, that is no one's concern."""
         if self.error is not None:
             raise self.error
@@ -111,6 +138,7 @@ class Machine(ABC):
         except Exception as raised:
             # what says errors failed itself
             self.error = raised
+        self._broke = self.error
         if self.error is not None and not out:
             if isinstance(self.error, TranslateError):
                 raise self.error from None
@@ -118,7 +146,7 @@ class Machine(ABC):
             raise self.error
 
 
-class Translator(Machine):
+class Translator(Machine[Unit]):
     """Translates one stream, sans I/O.
 
     Call :meth:`feed` with each chunk of input, in order, then :meth:`close` once. Both return units of the target,
@@ -128,8 +156,25 @@ class Translator(Machine):
     ``errors="raise"``: a failure that the stream itself reports is raised as :class:`UpstreamFailure`, other errors
     as they are. ``errors="encode"``: the output ends in the target's own failure unit instead, and what is fed after
     that is not read. Units after the terminal one raise in both.
+
+    To type checkers it is a ``Translator[bytes]``, ``Translator[JsonObject]`` or ``Translator[Event]``, by the name of
+    the target.
     """
 
+    @overload
+    def __init__(
+        self: Translator[bytes], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Translator[JsonObject], src: Format, dst: ObjectFormat, **options: Unpack[ConvertOptions]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Translator[Event], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]
+    ) -> None: ...
+    @overload
+    def __init__(self, src: Format, dst: Format, **options: Unpack[ConvertOptions]) -> None: ...
     def __init__(
         self,
         src: str,
@@ -164,11 +209,11 @@ class Translator(Machine):
         self._format = src
         self._options = options
         self._raise_errors = errors == "raise"
-        super().__init__(joined=self._writing.joined)
+        super().__init__(f"{src} to {dst}", joined=self._writing.joined)
         if report is not None:
             _predict(report, codec, self._writing.codec, loss)
 
-    def ping(self) -> list[Any]:
+    def ping(self) -> list[Unit]:
         """A keep-alive of the target, between any two units; nothing where its shape has none."""
         if self._writing.ended:
             return []
@@ -186,6 +231,9 @@ class Translator(Machine):
     def units_written(self) -> int:
         """How many units of the target were written so far."""
         return self._writing.sink.units
+
+    def _counted(self) -> str:
+        return f"{self.units} units read, {self.units_written} written"
 
     @property
     def model(self) -> Model | None:
@@ -259,7 +307,7 @@ def _predict(report: Report, src: Any, dst: Any, loss: LossPolicy) -> None:
         report.add("predicted", Finding(None, word, unsaid_of(src.name, dst.name, what), False, carried))
 
 
-class EventReader(Machine):
+class EventReader(Machine[Event]):
     """Input to events, checked: the first half of a translation by itself. Its output is events."""
 
     def __init__(
@@ -276,7 +324,10 @@ class EventReader(Machine):
         options = make_options(strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
         self._source = Source(codec, shape, src, options, self._collect, self._fold if folds else self._run)
-        super().__init__(joined=False)
+        super().__init__(f"{src} to events", joined=False)
+
+    def _counted(self) -> str:
+        return f"{self._source.units} units read"
 
     @property
     def ended(self) -> bool:
@@ -301,7 +352,7 @@ class EventReader(Machine):
         self._source.close()
 
 
-class EventWriter(Machine):
+class EventWriter(Machine[Unit]):
     """Events to output, checked: the second half of a translation by itself. Its input is events."""
 
     def __init__(
@@ -318,7 +369,10 @@ class EventWriter(Machine):
         self._writing = Writing(dst, options, loss)
         self._grammar = Grammar()
         self._options = options
-        super().__init__(joined=self._writing.joined)
+        super().__init__(f"events to {dst}", joined=self._writing.joined)
+
+    def _counted(self) -> str:
+        return f"{self._options.unit + 1} events read, {self._writing.sink.units} units written"
 
     @property
     def ended(self) -> bool:

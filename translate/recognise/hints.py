@@ -46,7 +46,7 @@ def _other_shape(format: str, head: Any) -> str | None:
     return "SSE, not lines of JSON" if is_sse(head) and not reads_sse else None
 
 
-class Hinting(Machine):
+class Hinting(Machine[Any]):
     """A machine whose errors have a :func:`hint`. It keeps the beginning of its input until output is made of it."""
 
     _head: list[Any] | None = None

@@ -25,8 +25,9 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import Growth
 from translate.algebra.reading import member, optional
+from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Hot, Mended, Options
-from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
+from translate.errors import DecodeError, GrammarError, TranslateError, excerpt, shown
 
 from .words import (
     DELTAS,
@@ -316,18 +317,20 @@ class AnthropicDecoder(Decoder):
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         kind = unit.get("type")
         if isinstance(error, DecodeError) and isinstance(kind, str) and name not in (None, kind):
-            what = f"the event name {excerpt(name)!r} disagreed with the type {excerpt(kind)!r}"
+            what = repaired("event name", name=shown(name), type=shown(kind))
             return Mended("event", what, unit, None)
         if not isinstance(error, GrammarError):
             return None
         if kind == "message_start" and self._first and jsontext.dumps(unit) == self._first:
-            return Mended(kind, "the same came before", None, None)
+            return Mended(kind, repaired("repeated", unit=kind), None, None)
         if kind == "content_block_start" and self._state is BLOCK:
             ahead: Event = Close() if self._kind else Foreign(NAME, stop_unit(self._index), dict(SYNTHETIC))
-            return Mended(kind, f"a content_block_stop was missing before it, {self.state}", unit, name, [ahead])
+            what = repaired("missing", unit="content_block_stop", next=kind, state=self.state)
+            return Mended(kind, what, unit, name, [ahead])
         if kind == "message_stop" and self._state is BETWEEN and not self._told:
             ahead = Usage(self._counts or TokenCounts(), dict(SYNTHETIC))
-            return Mended(kind, "there was no message_delta before it", unit, name, [ahead])
+            what = repaired("missing", unit="message_delta", next=kind, state=self.state)
+            return Mended(kind, what, unit, name, [ahead])
         return None
 
 

@@ -25,6 +25,7 @@ from translate.algebra.events import (
     with_residue,
 )
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 
@@ -198,7 +199,7 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
             unit = self._block(self._blocks, head, None)
         assert unit is not None
         id = unit["content_block"].get("id")
-        guess = ("id", f"the call had none: {id!r} was made up") if id != head.id and head.kind == "tool_call" else None
+        guess = ("id", guessed("id", id=repr(id))) if id != head.id and head.kind == "tool_call" else None
         if grown is not None:
             guess = guess or self._guess(grown)
         return named(unit, meant or [head], guess=guess)
@@ -235,7 +236,7 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
     def _guess(self, event: Append) -> tuple[str, str] | None:
         if event.state is None or event.state.namespace is not None or not self._says(event):
             return None
-        return "namespace", f"the state's issuer was taken to be {NAME!r}"
+        return "namespace", guessed("issuer", issuer=repr(NAME))
 
     def _write_append(self, event: Append, index: int | None) -> Pieces:
         if index is None or self._kind not in GROWS:

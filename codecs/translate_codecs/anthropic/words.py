@@ -22,6 +22,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.reading import member, optional
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.codec import TEXT, Hot
 
 NAME: Final = "anthropic"
@@ -319,10 +320,11 @@ def reason_words(reason: Reason, *, calls: bool) -> tuple[str, str | None]:
     """The stop word of a reason, and what was guessed; ``calls``: whether the message holds a call."""
     word = word_to_act_on(reason.word, calls=calls)
     if word != reason.word:
-        return _SAID[word], "clients run the message's calls on this word alone"
+        return _SAID[word], guessed("reason to act on", meant=reason.word, said=_SAID[word])
     if reason.raw is not None and _REASONS.get(reason.raw) == word:
         return reason.raw, None
-    return _SAID[word], "no word for an unknown reason" if word == "unknown" else None
+    guess = guessed("reason", meant=word, said=_SAID[word]) if word == "unknown" else None
+    return _SAID[word], guess
 
 
 def same_reason(said: Reason, meant: Reason) -> bool:

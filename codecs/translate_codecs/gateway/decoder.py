@@ -21,8 +21,9 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.reading import member, optional
+from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Hot, Mended, Options
-from translate.errors import CarryError, DecodeError, GrammarError, TranslateError, excerpt
+from translate.errors import CarryError, DecodeError, GrammarError, TranslateError, excerpt, shown
 
 from .words import (
     BETWEEN,
@@ -258,15 +259,16 @@ class GatewayDecoder(Decoder):
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         kind = kind_of_frame(unit)
         if isinstance(error, DecodeError) and name not in (None, kind):
-            return Mended("event", f"the event name {excerpt(name)!r} disagreed with the type {kind!r}", unit, None)
+            what = repaired("event name", name=shown(name), type=shown(kind))
+            return Mended("event", what, unit, None)
         if isinstance(error, CarryError):
             self._stated = []
-            return Mended("state", "the state in the carry of a fragment was not that of its thinkingEnd", unit, name)
+            return Mended("state", repaired("state of a carry", unit="thinkingEnd"), unit, name)
         if not isinstance(error, GrammarError):
             return None
         ahead: list[Event] = []
         state = self._state
-        what = f"a frame was missing before a {kind} frame {state}"
+        what = repaired("missing", unit="frame", next=f"{kind} frame", state=state)
         if state in RUN and (kind in STATES[BETWEEN] or kind in WORD.values()) and kind != "streamStart":
             # a run that broke off before another stream is no run that lacks its end
             ahead.append(Close())

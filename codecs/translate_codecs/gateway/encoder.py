@@ -23,6 +23,7 @@ from translate.algebra.events import (
     Usage,
 )
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.codec import Encoder, Pieces, Said, Written
 
 from .decoder import GatewayDecoder
@@ -147,7 +148,7 @@ class GatewayEncoder(GatewayDecoder, Encoder):
         issuer = guessed_issuer(self._model)
         if type(event) is not Append or event.state is None or event.state.namespace is not None or not issuer:
             return None
-        return "namespace", f"the state's issuer was taken to be {issuer!r}, the publisher"
+        return "namespace", guessed("issuer", issuer=repr(issuer))
 
     def _not_last(self, events: Sequence[Event]) -> list[Written]:
         """What waited for the end of its part, which did not come: it is carried at its place."""
@@ -179,7 +180,7 @@ class GatewayEncoder(GatewayDecoder, Encoder):
             return [Written(None, events)]
         said = said_open(head, self._calls)
         call = {"id": said.id, "name": said.name, "arguments": arguments_of(raw)}
-        guess = ("id", f"the call had none: {said.id!r} was made up") if said.id != head.id else None
+        guess = ("id", guessed("id", id=repr(said.id))) if said.id != head.id else None
         return [frame({"type": "tool", "value": call}, events, guess=guess)]
 
     def _write_handover(self, events: Sequence[Event]) -> Pieces:

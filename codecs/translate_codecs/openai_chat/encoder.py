@@ -25,6 +25,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.json_form import same_event
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.carry.repeats import VALUES
 from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
@@ -164,7 +165,7 @@ class ChatEncoder(ChatDecoder, Encoder):
         if head.kind != "tool_call":
             # a part without text has no words
             return None
-        guess = None if head.id else ("id", f"the call had none: {made_id(self._units.calls)!r} was made up")
+        guess = None if head.id else ("id", guessed("id", id=repr(made_id(self._units.calls))))
         return [self._unit(events, guess=guess)]
 
     def _write_append(self, events: Sequence[Event]) -> Pieces:
@@ -246,8 +247,10 @@ class ChatEncoder(ChatDecoder, Encoder):
     def _write_reason(self, event: Finish) -> Written:
         word = reason_words(event.reason, calls=self._units.calls > 0)
         guess = None
-        if event.reason.word in ("pause", "unknown") or (word == "tool_calls" and event.reason.word == "stop"):
-            guess = (REASON, f"{event.reason.word!r} is said as {word!r}")
+        if word == "tool_calls" and event.reason.word == "stop":
+            guess = (REASON, guessed("reason to act on", meant=event.reason.word, said=word))
+        elif event.reason.word in ("pause", "unknown"):
+            guess = (REASON, guessed("reason", meant=event.reason.word, said=word))
         unit = self._units.write([], word).unit
         return Written(unit, [Foreign(NAME, unit, {NAME: {"synthetic": True}})], made_up=True, guess=guess)
 

@@ -21,6 +21,7 @@ from translate.algebra.parts import Growth
 from translate.algebra.reading import member, optional
 from translate.algebra.states import is_hint
 from translate.algebra.weight import LIGHT
+from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
@@ -294,7 +295,8 @@ class UniEventDecoder(Decoder):
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         stops = unit.get("event_type") == "stop"
         if stops and isinstance(error, DecodeError) and unit.get("content_items") is None:
-            return Mended("content_items", "a stop event had none", {**unit, "content_items": []}, name)
+            what = repaired("no list", unit="stop event", member="content_items")
+            return Mended("content_items", what, {**unit, "content_items": []}, name)
         if not isinstance(error, GrammarError) or self._state is not GROUP:
             return None
         if stops:
@@ -305,13 +307,13 @@ class UniEventDecoder(Decoder):
             return self._agreed(unit, name, item, kind) if kind == self._kind else None
         head = header(item, kind)
         if head.id and head.id == self._said.id and not head.name:
-            what = f"a later {item['type']} repeated the call's id"
+            what = repaired("repeated id", unit=item["type"])
             return Mended("tool_call_id", what, delta_unit(unit, {**item, "tool_call_id": ""}), name)
         if not self._continues(head):
             return self._closed(unit, name)
         self._pieces.append(item["fidelity"])
         bare = delta_unit(unit, {key: value for key, value in item.items() if key != "fidelity"})
-        return Mended("fidelity", "pieces were joined", bare, name)
+        return Mended("fidelity", repaired("state in pieces"), bare, name)
 
     def _joined(self) -> list[Event]:
         """The state that came in pieces, once all of them are there."""
@@ -329,7 +331,8 @@ class UniEventDecoder(Decoder):
         """The ``.done`` that is missing before a unit is put in, but for half a call."""
         if self._kind == "tool_call":
             parse_arguments(self._whole(), self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
-        return Mended(".done", f"the {self._kind} group had none", unit, name, [*self._joined(), Close()])
+        what = repaired("missing", unit=f"{self._kind}.done", next=kind_of_unit(unit), state=self.state)
+        return Mended(".done", what, unit, name, [*self._joined(), Close()])
 
     def _agreed(self, unit: JsonObject, name: str | None, item: JsonObject, kind: str) -> Mended | None:
         """A ``.done`` unlike its fragments: what they said stands, and where they said nothing, what it says."""
@@ -339,15 +342,17 @@ class UniEventDecoder(Decoder):
         wrong = self._contradiction(item, kind)
         if wrong == field and not grown and item[field]:
             said: Data = jsontext.dumps(item[field]).decode() if kind == "tool_call" else data_of(item, kind)
-            return Mended(field, f"only the {item['type']} had any", unit, name, [Append(said)])
+            what = repaired("told late", unit=item["type"], member=field)
+            return Mended(field, what, unit, name, [Append(said)])
         if wrong == "fidelity" and self._fidelity is None:
             state = State(None, item["fidelity"])
             self._fidelity = state.values
-            return Mended(wrong, f"only the {item['type']} had one", unit, name, [Append(GROWS[kind](), state)])
+            what = repaired("told late", unit=item["type"], member=wrong)
+            return Mended(wrong, what, unit, name, [Append(GROWS[kind](), state)])
         whole: Any = jsontext.whole(grown) if isinstance(grown, str) else grown
         if kind == "tool_call":
             whole = parse_arguments(grown, self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
         stands = item_of(kind, "done", whole, self._said, self._fidelity)
-        what = f"the {item['type']} differed from its fragments, which stand"
+        what = repaired("not its fragments", unit=item["type"], member=wrong or field)
         stamp = {"created_at": unit["created_at"]} if "created_at" in unit else {}
         return Mended(wrong or field, what, {**delta_event(stands), **stamp}, name)

@@ -28,6 +28,7 @@ from translate.algebra.events import (
 from translate.algebra.reading import kind_of
 from translate.algebra.states import is_hint
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError
 
@@ -221,7 +222,7 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             says = said_open(head, self._calls)
         written = self._stamped(delta_event(item_of(says.kind, "delta", self._wire(data), says, state)), events)
         if head is not None and says.id != head.id:
-            return written._replace(guess=("id", f"the call had none: {says.id!r} was made up"))
+            return written._replace(guess=("id", guessed("id", id=repr(says.id))))
         return written
 
     def _write_close(self, events: Sequence[Event]) -> Pieces:
