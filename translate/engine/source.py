@@ -19,6 +19,7 @@ from ..shapes import Chunk, Frame, Shape
 from . import runs
 from .carried import Carried
 from .frames import FrameOpener
+from .held import HeldBack
 from .residues import Residues
 from .runs import Run
 from .templates import RunReader
@@ -78,6 +79,7 @@ class Source:
         whole = run is not None and self._short and not noted and runs.ON
         self._runs = RunReader(options.limits) if whole else None
         self._repeated = False
+        self._held = None if options.strict else HeldBack(self._wire, options)
 
     def go_the_long_way(self) -> None:
         """For tests: read nothing by the short way."""
@@ -111,6 +113,7 @@ class Source:
     def close(self) -> None:
         """The input ended. Raises :class:`TruncatedStream` where that was too early."""
         self._take(self._reader.close())
+        self._give_up()
         if not self.ended:
             self._close(marked=False)
             if self._marks:
@@ -144,6 +147,7 @@ class Source:
             try:
                 frame = next(frames, None)
             except TranslateError as error:
+                self._give_up()
                 if reader.ended and not self.ended:
                     # the end comes first, whether or not what follows its marker came in the same chunk
                     self._close(marked=True)
@@ -154,6 +158,8 @@ class Source:
             if not (self._short and self._usual(frame, start)):
                 self._repeated = False
                 self._frame(frame)
+        if reader.ended:
+            self._give_up()
         if reader.ended and not self.ended:
             self._close(marked=True)
 
@@ -196,7 +202,7 @@ class Source:
         data, _, name, carries, pings, whole = frame
         if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
             return False
-        if self._carry.used and not self._options.strict:
+        if self._held is not None and (self._carry.used or self._held):
             return False
         unit: Any = data
         carry: Any = None
@@ -265,6 +271,28 @@ class Source:
     # ---- one frame, the long way
 
     def _frame(self, frame: Frame) -> None:
+        if self._held is None:
+            self._read_frame(frame)
+            return
+        try:
+            found = self._held.put(frame, self._unit)
+        except TranslateError as error:
+            error.locate(offset=frame.offset, excerpt=excerpt(frame.data))
+            self._locate(error, self._options.unit)
+            raise
+        self._read_held(found)
+
+    def _read_held(self, found: Sequence[tuple[Frame, int]]) -> None:
+        for frame, more in found:
+            self._read_frame(frame)
+            self._unit += more
+
+    def _give_up(self) -> None:
+        """Nothing comes that could tell what the frames are that are held back."""
+        if self._held:
+            self._read_held(self._held.rest(self._unit))
+
+    def _read_frame(self, frame: Frame) -> None:
         self._unit += frame.data is not None
         # a frame without a unit is of the one that comes
         self._options.unit = self._unit if frame.data is not None else self._unit + 1

@@ -10,7 +10,7 @@ from ..algebra.events import PART_KINDS, Event, Model, Ping
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
-from ..errors import MisuseError, TranslateError, TruncatedStream, UpstreamFailure
+from ..errors import CarryError, MisuseError, TranslateError, TruncatedStream, UpstreamFailure
 from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
@@ -223,7 +223,8 @@ class Translator(Machine):
                 error = raised
         if isinstance(error, TranslateError):
             error.pending = list(self._writing.sink.pending)
-            of_source = isinstance(error, UpstreamFailure)
+            # a carry that is found wrong as it is written came with the source
+            of_source = isinstance(error, (UpstreamFailure, CarryError))
             error.locate(format=self._format if of_source else self._writing.format, unit=max(self._options.unit, 0))
         return error
 

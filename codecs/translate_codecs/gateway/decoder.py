@@ -21,7 +21,8 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.reading import member, optional
-from translate.codec import Codec, Decoder, Hot, Mended, Options
+from translate.algebra.states import carried_states
+from translate.codec import Codec, Decoder, Hot, Mended, Options, Piece
 from translate.errors import CarryError, DecodeError, GrammarError, TranslateError, excerpt
 
 from .words import (
@@ -44,6 +45,8 @@ from .words import (
     read_usage,
     state_data,
 )
+
+_REFUTED = "the state in the carry of a fragment was not that of its thinkingEnd"
 
 
 class GatewayDecoder(Decoder):
@@ -195,15 +198,15 @@ class GatewayDecoder(Decoder):
     def _on_thinking_end(self, value: JsonObject, kind: str) -> list[Event]:
         data = optional(value, "data", dict, "a thinkingEnd frame")
         self._allow(kind)
-        fresh = self._not_yet(read_data(data), data or {})
+        fresh = self._not_yet(self._stated, read_data(data), data or {})
         return [Append("", fresh), Close()] if fresh is not None else [Close()]
 
-    def _not_yet(self, state: State | None, data: JsonObject) -> State | None:
-        """What of the run's state the carries of its fragments have not said already."""
-        if not self._stated:
+    def _not_yet(self, before: Sequence[State], state: State | None, data: JsonObject) -> State | None:
+        """What of the run's state the carries of its fragments, which said ``before``, have not said already."""
+        if not before:
             return state
         said: JsonObject = {}
-        for stated in self._stated:
+        for stated in before:
             # who issued it is known, or was guessed from the model by the writer, or is what the keys have in common
             issuers = (guessed_issuer(self._model), state.namespace if state else None)
             forms = [state_data(stated, issuer) or {} for issuer in issuers]
@@ -254,13 +257,34 @@ class GatewayDecoder(Decoder):
 
     # ---- lenient mode
 
+    def awaits(self, held: Sequence[Piece], piece: Piece) -> bool:
+        """A state in the carry of a fragment is believed when its thinkingEnd is there."""
+        if held:
+            return kind_of_frame(piece.unit) not in STATES[THINKING].keys() - {"thinking"}
+        return self._state is THINKING and bool(carried_states(piece.carry))
+
+    def ends(self, piece: Piece) -> bool:
+        return kind_of_frame(piece.unit) == "thinkingEnd"
+
+    def settled(self, pieces: Sequence[Piece]) -> Sequence[Piece | None] | None:
+        if not self.ends(pieces[-1]):
+            return None
+        stated = [[State(**each) for each in carried_states(piece.carry)] for piece in pieces]
+        data = pieces[-1].unit["value"].get("data")
+        try:
+            self._not_yet([*self._stated, *(each for states in stated for each in states)], read_data(data), data or {})
+        except (CarryError, AttributeError, TypeError):
+            self.options.repair("state", _REFUTED)
+            return [Piece(piece.unit, None) if found else piece for piece, found in zip(pieces, stated, strict=True)]
+        return None
+
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         kind = kind_of_frame(unit)
         if isinstance(error, DecodeError) and name not in (None, kind):
             return Mended("event", f"the event name {excerpt(name)!r} disagreed with the type {kind!r}", unit, None)
         if isinstance(error, CarryError):
             self._stated = []
-            return Mended("state", "the state in the carry of a fragment was not that of its thinkingEnd", unit, name)
+            return Mended("state", _REFUTED, unit, name)
         if not isinstance(error, GrammarError):
             return None
         ahead: list[Event] = []
