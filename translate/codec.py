@@ -89,6 +89,13 @@ class Mended(NamedTuple):
     ahead: Sequence[Event] = ()
 
 
+class Piece(NamedTuple):
+    """A unit that is held back in lenient mode, and its carry."""
+
+    unit: JsonObject
+    carry: JsonObject | None
+
+
 class Written(NamedTuple):
     """One unit to be written, or what the format has no words for.
 
@@ -179,6 +186,24 @@ class Decoder(ABC):
         """In lenient mode: the one obvious reading of a unit that :meth:`read` refused with ``error``, if it has one.
 
         It is read again, and mended again where it must be.
+        """
+        return None
+
+    def awaits(self, held: Sequence[Piece], piece: Piece) -> bool:
+        """In lenient mode: whether the next unit may tell what ``piece`` is, so that it is held back, behind ``held``.
+
+        A piece without members stands for what lies between units: comments, and a carry without a unit.
+        """
+        return False
+
+    def ends(self, piece: Piece) -> bool:
+        """In lenient mode: whether ``piece`` tells what those are that are held back, and is settled with them."""
+        return False
+
+    def settled(self, pieces: Sequence[Piece]) -> Sequence[Piece | None] | None:
+        """In lenient mode: what each of the units that were held back is to be read as, if not as it is.
+
+        ``None`` for one that is left out.
         """
         return None
 

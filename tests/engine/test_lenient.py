@@ -184,7 +184,7 @@ def test_mended(name: str, shape: str) -> None:
 
 
 def test_fidelity_in_pieces_is_joined() -> None:
-    """The target gets the whole signature, and the time of each event."""
+    """The target gets the whole signature, and no half of it."""
     units = [
         delta(item("thinking.delta", "t")),
         delta(item("thinking.delta", "", {"signature": "ab"}), AT + 1),
@@ -196,7 +196,7 @@ def test_fidelity_in_pieces_is_joined() -> None:
     assert isinstance(error, GrammarError)
     report = Report()
     out = translated(units, "unievent", "gateway", strict=False, report=report, loss="drop")
-    assert out == [start(), *thinking("t", "", data={"signature": "abcd", "id": 1}), usage()]
+    assert out == [start(), *thinking("t", data={"signature": "abcd", "id": 1}), usage()]
     assert [(finding.unit, finding.field) for finding in report.repairs] == [(2, "fidelity")]
 
 

@@ -17,7 +17,7 @@ class Carried:
 
     def __init__(self, codec: Codec, grammar: Grammar, options: Options) -> None:
         self.reader = CarryReader(codec, grammar)
-        self._grammar = grammar
+        self.grammar = grammar
         self._options = options
 
     def apply(self, said: list[Event], carry: JsonObject | None, ahead: Sequence[Event]) -> list[Event]:
@@ -35,7 +35,7 @@ class Carried:
         """What ``read`` makes of ``said``, if the stream may go on so after ``ahead``; else ``None``, and its fault."""
         try:
             events = self._ashore(read(said), ahead)
-            self._grammar.allows([*ahead, *events] if ahead else events)
+            self.grammar.allows([*ahead, *events] if ahead else events)
         except CarryError as error:
             self.fault(error)
             return None
@@ -58,7 +58,7 @@ class Carried:
         if end is None:
             return events
         try:
-            self._grammar.allows([*ahead, *events])
+            self.grammar.allows([*ahead, *events])
         except CodecError:
             self._options.repair("carry", repaired("carry without end"))
             return [end, *events]

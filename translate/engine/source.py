@@ -21,6 +21,8 @@ from ..shapes import Chunk, Frame, Shape
 from . import runs
 from .carried import Carried
 from .frames import FrameOpener
+from .held import HeldBack
+from .meaning import Meanings
 from .residues import Residues
 from .run_reader import RunReader
 from .runs import Run
@@ -30,8 +32,6 @@ Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
 Opener: TypeAlias = Callable[[Options, Callable[[CarryError], None]], FrameOpener]
 """Makes what takes the frames of a stream apart."""
-MENDS = 4
-"""How often one unit is mended, at most."""
 
 
 class Source:
@@ -77,19 +77,21 @@ class Source:
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire)
-        self._plain = has_short_way(self._wire, "read", "plain")
+        plain = has_short_way(self._wire, "read", "plain")
+        self._meanings = Meanings(codec, self._wire, self._carried, self._residues, plain=plain)
         self._grows = type(self._wire).grow is not Decoder.grow
-        self._short = self._plain and opener is FrameOpener
+        self._short = plain and opener is FrameOpener
         whole = run is not None and self._short and runs.ON and self._reader.framing is not None
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
         self._runs = RunReader(options.limits) if whole and not noted else None
         self._next: Hot | None = None
         """What the next unit may well be, if it differs from the last in its holes alone."""
+        self._held = None if options.strict else HeldBack(self._wire, options)
 
     def go_the_long_way(self) -> None:
         """For tests: read nothing by the short way."""
-        self._plain = self._short = False
+        self._meanings.plain = self._short = False
         self._runs = self._next = None
 
     @property
@@ -122,6 +124,7 @@ class Source:
     def close(self) -> None:
         """The input ended. Raises :class:`TruncatedStream` where that was too early."""
         self._take(self._reader.close())
+        self._give_up()
         if not self.ended:
             self._close(marked=False)
             if self._marks:
@@ -155,6 +158,7 @@ class Source:
             try:
                 frame = next(frames, None)
             except TranslateError as error:
+                self._give_up()
                 if reader.ended and not self.ended:
                     # the end comes first, whether or not what follows its marker came in the same chunk
                     self._close(marked=True)
@@ -165,6 +169,8 @@ class Source:
             if not (self._short and self._usual(frame, start)):
                 self._next = None
                 self._frame(frame)
+        if reader.ended:
+            self._give_up()
         if reader.ended and not self.ended:
             self._close(marked=True)
 
@@ -222,7 +228,7 @@ class Source:
         data, _, name, carries, pings, whole = frame
         if pings or not whole or len(carries) > 1 or self.grammar.state is ENDED:
             return False
-        if self._carry.used and not self._options.strict:
+        if self._held is not None and (self._carry.used or self._held):
             return False
         unit: Any = data
         carry: Any = None
@@ -296,6 +302,28 @@ class Source:
     # ---- one frame, the long way
 
     def _frame(self, frame: Frame) -> None:
+        if self._held is None:
+            self._read_frame(frame)
+            return
+        try:
+            found = self._held.put(frame, self._unit)
+        except TranslateError as error:
+            error.locate(offset=frame.offset, excerpt=excerpt(frame.data))
+            self._locate(error, self._options.unit)
+            raise
+        self._read_held(found)
+
+    def _read_held(self, found: Sequence[tuple[Frame, int]]) -> None:
+        for frame, more in found:
+            self._read_frame(frame)
+            self._unit += more
+
+    def _give_up(self) -> None:
+        """Nothing comes that could tell what the frames are that are held back."""
+        if self._held:
+            self._read_held(self._held.rest(self._unit))
+
+    def _read_frame(self, frame: Frame) -> None:
         self._unit += frame.data is not None
         # a frame without a unit is of the one that comes
         self._options.unit = self._unit if frame.data is not None else self._unit + 1
@@ -303,13 +331,10 @@ class Source:
             parts = self._opener.open(frame)
             events: list[Event] = [Ping() for _ in range(parts.pings)] if parts.pings and not self.ended else []
             if parts.unit is not None:
-                meaning = self._meaning(parts.unit, parts.carry, frame)
+                meaning = self._meant(parts.unit, parts.carry, frame)
                 events = [*events, *meaning] if events else meaning
-            elif (beside := parts.carry) is not None:
-                told = self._carried.read(lambda said: self._carry.read(said, beside), [])
-                if told is not None:
-                    self._wire.go_on(None, told)
-                    events += told
+            elif parts.carry is not None:
+                events += self._meanings.alone(parts.carry)
             elif not (frame.whole or frame.pings or frame.carries or frame.data is not None):
                 self._options.repair("end of input", reasons.repaired("no container end"))
             if frame.data is not None and parts.unit is None:
@@ -321,7 +346,7 @@ class Source:
             raise
         self._emit(events)
 
-    def _meaning(self, unit: JsonObject, carry: JsonObject | None, frame: Frame) -> list[Event]:
+    def _meant(self, unit: JsonObject, carry: JsonObject | None, frame: Frame) -> list[Event]:
         if self.ended:
             if self._options.strict or not self._wire.trails(unit):
                 raise GrammarError("a unit after the terminal one", expected="nothing")
@@ -329,61 +354,7 @@ class Source:
             return []
         if self._watch is not None:
             self._watch(self._unit, unit)
-        ahead: list[Event] = []
-        if carry is not None and "before" in carry:
-            # what rode ahead is told to the decoder first, as it is where it has a block of its own
-            riding = carry
-            told = self._carried.read(lambda said: self._carry.ahead(said, riding), [])
-            if told is None:
-                carry = None
-            else:
-                self._wire.go_on(None, told)
-                ahead = told
-        if carry is None and self._plain and frame.whole and not self._carry.used:
-            said = self._wire.plain(unit, frame.name)
-            if said is not None:
-                return [*ahead, *said] if ahead else said
-        if not isinstance(frame.data, bytes) and not self._codec.complete:
-            unit = jsontext.copied(unit)
-        read, mended, said = self._read(unit, frame.name, ahead)
-        if not frame.whole:
-            self._options.repair("end of input", reasons.repaired("no frame end"))
-        if read is None:
-            return [*ahead, *mended]
-        unit = read
-        if not self._codec.complete:
-            self._residues.put(unit, said)
-        meant = self._carried.apply(said, carry, [*ahead, *mended])
-        self._wire.go_on(unit, meant)
-        return [*ahead, *mended, *meant] if ahead or mended else meant
-
-    def _read(
-        self, unit: JsonObject, name: str | None, ahead: Sequence[Event]
-    ) -> tuple[JsonObject | None, list[Event], list[Event]]:
-        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it.
-
-        No unit: it was left out.
-        """
-        mended: list[Event] = []
-        for _ in range(MENDS):
-            try:
-                return unit, mended, self._wire.read(unit, name)
-            except TranslateError as error:
-                if self._options.strict:
-                    raise
-                found = self._wire.mend(unit, name, error)
-                if found is None:
-                    raise
-                if found.reason:
-                    self._options.repair(found.field, found.reason)
-                self.grammar.allows([*ahead, *mended, *found.ahead])
-                for event in found.ahead:
-                    self._wire.go_on(self._wire.whole([event]), [event])
-                    mended.append(event)
-                if found.unit is None:
-                    return None, mended, []
-                unit, name = found.unit, found.name
-        return unit, mended, self._wire.read(unit, name)
+        return self._meanings.of(unit, carry, frame)
 
     def _check(self, events: Sequence[Event]) -> None:
         grammar = self.grammar

@@ -10,12 +10,12 @@ from ..algebra.events import PART_KINDS, Append, Event, JsonObject, Model, Ping,
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
-from ..errors import MisuseError, TranslateError, TruncatedStream, UpstreamFailure
+from ..errors import CarryError, MisuseError, TranslateError, TruncatedStream, UpstreamFailure
 from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
-from .held import Held
+from .memory import OpenPart
 from .options import ModelOption, make_options, of_type, one_of
 from .runs import Run
 from .source import Source
@@ -162,17 +162,13 @@ class Translator(Machine[Unit]):
     """
 
     @overload
-    def __init__(
-        self: Translator[bytes], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]
-    ) -> None: ...
+    def __init__(self: Translator[bytes], src: Format, dst: ByteFormat, **options: Unpack[ConvertOptions]) -> None: ...
     @overload
     def __init__(
         self: Translator[JsonObject], src: Format, dst: ObjectFormat, **options: Unpack[ConvertOptions]
     ) -> None: ...
     @overload
-    def __init__(
-        self: Translator[Event], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]
-    ) -> None: ...
+    def __init__(self: Translator[Event], src: Format, dst: EventFormat, **options: Unpack[ConvertOptions]) -> None: ...
     @overload
     def __init__(self, src: Format, dst: Format, **options: Unpack[ConvertOptions]) -> None: ...
     def __init__(
@@ -202,7 +198,7 @@ class Translator(Machine[Unit]):
             self._source = Source(codec, shape, src, options, self._writing.encode_all, self._writing.run)
         else:
             self._source = Source(codec, shape, src, options, self._writing.trace_all, opener=tracer.opener)
-        self._held = Held(self._source.grammar)
+        self._part = OpenPart(self._source.grammar)
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
@@ -249,7 +245,7 @@ class Translator(Machine[Unit]):
     @property
     def held(self) -> int:
         """Bytes that the open part takes in memory, about and rather too many. To be asked after each chunk."""
-        return self._held.size(self._source.units)
+        return self._part.size(self._source.units)
 
     @property
     def ended(self) -> bool:
@@ -289,7 +285,8 @@ class Translator(Machine[Unit]):
                 error = raised
         if isinstance(error, TranslateError):
             error.pending = list(self._writing.sink.pending)
-            of_source = isinstance(error, UpstreamFailure)
+            # a carry that is found wrong as it is written came with the source
+            of_source = isinstance(error, (UpstreamFailure, CarryError))
             error.locate(format=self._format if of_source else self._writing.format, unit=max(self._options.unit, 0))
         return error
 

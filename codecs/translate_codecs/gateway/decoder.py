@@ -21,8 +21,9 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.reading import member, optional
+from translate.algebra.states import carried_states
 from translate.carry.reasons import repaired
-from translate.codec import Codec, Decoder, Hot, Mended, Options
+from translate.codec import Codec, Decoder, Hot, Mended, Options, Piece
 from translate.errors import CarryError, DecodeError, GrammarError, TranslateError, excerpt, shown
 
 from .words import (
@@ -197,15 +198,15 @@ class GatewayDecoder(Decoder):
     def _on_thinking_end(self, value: JsonObject, kind: str) -> list[Event]:
         data = optional(value, "data", dict, "a thinkingEnd frame")
         self._allow(kind)
-        fresh = self._not_yet(read_data(data), data or {})
+        fresh = self._not_yet(self._stated, read_data(data), data or {})
         return [Append("", fresh), Close()] if fresh is not None else [Close()]
 
-    def _not_yet(self, state: State | None, data: JsonObject) -> State | None:
-        """What of the run's state the carries of its fragments have not said already."""
-        if not self._stated:
+    def _not_yet(self, before: Sequence[State], state: State | None, data: JsonObject) -> State | None:
+        """What of the run's state the carries of its fragments, which said ``before``, have not said already."""
+        if not before:
             return state
         said: JsonObject = {}
-        for stated in self._stated:
+        for stated in before:
             # who issued it is known, or was guessed from the model by the writer, or is what the keys have in common
             issuers = (guessed_issuer(self._model), state.namespace if state else None)
             forms = [state_data(stated, issuer) or {} for issuer in issuers]
@@ -255,6 +256,27 @@ class GatewayDecoder(Decoder):
     }
 
     # ---- lenient mode
+
+    def awaits(self, held: Sequence[Piece], piece: Piece) -> bool:
+        """A state in the carry of a fragment is believed when its thinkingEnd is there."""
+        if held:
+            return kind_of_frame(piece.unit) not in STATES[THINKING].keys() - {"thinking"}
+        return self._state is THINKING and bool(carried_states(piece.carry))
+
+    def ends(self, piece: Piece) -> bool:
+        return kind_of_frame(piece.unit) == "thinkingEnd"
+
+    def settled(self, pieces: Sequence[Piece]) -> Sequence[Piece | None] | None:
+        if not self.ends(pieces[-1]):
+            return None
+        stated = [[State(**each) for each in carried_states(piece.carry)] for piece in pieces]
+        data = pieces[-1].unit["value"].get("data")
+        try:
+            self._not_yet([*self._stated, *(each for states in stated for each in states)], read_data(data), data or {})
+        except (CarryError, AttributeError, TypeError):
+            self.options.repair("state", repaired("state of a carry", unit="thinkingEnd"))
+            return [Piece(piece.unit, None) if found else piece for piece, found in zip(pieces, stated, strict=True)]
+        return None
 
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         kind = kind_of_frame(unit)

@@ -22,7 +22,7 @@ from translate.algebra.reading import member, optional
 from translate.algebra.states import is_hint
 from translate.algebra.weight import LIGHT
 from translate.carry.reasons import repaired
-from translate.codec import Codec, Decoder, Hot, Mended, Options
+from translate.codec import Codec, Decoder, Hot, Mended, Options, Piece
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
 
 from .items import HEADER, check_event, data_of, delta_unit, header, kind_of_unit
@@ -49,6 +49,8 @@ from .words import (
     said_open,
 )
 
+TEXTS = ("text.delta", "thinking.delta", "tool_call.delta")
+
 
 class UniEventDecoder(Decoder):
     """Reads UniEvents."""
@@ -65,8 +67,6 @@ class UniEventDecoder(Decoder):
         self._fidelity: JsonObject | None = None
         self._hint: JsonObject | None = None
         """A state of the part that is no content: it is said at its end, if no other came."""
-        self._pieces: list[JsonObject] = []
-        """What came of the state after its first piece, in lenient mode."""
 
     @property
     def state(self) -> str:
@@ -91,7 +91,7 @@ class UniEventDecoder(Decoder):
             self._fidelity = self._fidelity or jsontext.copied(item.get("fidelity")) or None
 
     def _begin(self, head: Open) -> None:
-        self._said, self._grown, self._fidelity, self._pieces = said_open(head, self._calls), Growth(), None, []
+        self._said, self._grown, self._fidelity = said_open(head, self._calls), Growth(), None
         self._hint = None
         self._kind = said_kind(head) if self.codec.sayable(head) else ""
         self._calls += head.kind == "tool_call"
@@ -99,6 +99,11 @@ class UniEventDecoder(Decoder):
     def _whole(self) -> Data:
         """What the open part's fragments add up to, of the type that its kind takes."""
         return self._grown.join() or GROWS[self._kind]()
+
+    def _arguments(self) -> JsonObject:
+        """The arguments of the open call."""
+        said = self._said
+        return parse_arguments(str(self._whole()), said.name or "", said.id or "", self.options.limits.nesting)
 
     def hot(self) -> Hot | None:
         return HOT.get(self._kind) if self._state is GROUP else None
@@ -156,12 +161,15 @@ class UniEventDecoder(Decoder):
         """The state of a fragment with one more member, if that is a first fidelity of texts."""
         values = item["fidelity"]
         first = self._state is not GROUP or self._fidelity is None
+        if not self.options.strict:
+            # it may be a piece of one
+            return None
         if len(item) != length + 1 or not first or not is_texts(values):
             return None
         return State(None, dict(values))
 
     def _plain_done(self, item: JsonObject, kind: str, whole: Any, length: int, at: int) -> list[Event] | None:
-        if self._state is not GROUP or kind != self._kind or self._pieces:
+        if self._state is not GROUP or kind != self._kind:
             return None
         fidelity = self._fidelity
         if fidelity is not None:
@@ -174,7 +182,7 @@ class UniEventDecoder(Decoder):
             said = self._said
             if item["name"] != said.name or item["tool_call_id"] != said.id or not said.name or not said.id:
                 return None
-            if not jsontext.same(whole, parse_arguments(self._whole(), said.name, said.id)):  # type: ignore[arg-type]
+            if not jsontext.same(whole, self._arguments()):
                 return None
         elif type(whole) is not str or not self._grown.comes_to(whole) or jsontext.has_surrogates(whole):
             return None
@@ -268,7 +276,7 @@ class UniEventDecoder(Decoder):
         """The member in which a ``.done`` is not what its fragments add up to."""
         field = FIELD[kind]
         if kind == "tool_call":
-            parsed = parse_arguments(self._whole(), self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+            parsed = self._arguments()
             if not close_enough(member(item, field, dict, "a tool_call.done"), parsed):
                 return field
         elif not self._grown.comes_to(data_of(item, kind)):
@@ -311,33 +319,48 @@ class UniEventDecoder(Decoder):
             return Mended("tool_call_id", what, delta_unit(unit, {**item, "tool_call_id": ""}), name)
         if not self._continues(head):
             return self._closed(unit, name)
-        self._pieces.append(item["fidelity"])
-        bare = delta_unit(unit, {key: value for key, value in item.items() if key != "fidelity"})
-        return Mended("fidelity", repaired("state in pieces"), bare, name)
+        return None
 
-    def _joined(self) -> list[Event]:
-        """The state that came in pieces, once all of them are there."""
-        if not self._pieces:
-            return []
-        pieces, self._pieces = [self._fidelity or {}, *self._pieces], []
+    def awaits(self, held: Sequence[Piece], piece: Piece) -> bool:
+        """A fidelity may go on in the next fragment, where a provider's signature came in pieces."""
+        if not piece.unit:
+            return bool(held) and piece.carry is None
+        item = _stated(piece)
+        if item is None or (self._fidelity is not None and self._state is GROUP):
+            return False
+        first = _stated(held[0]) if held else None
+        if first is None:
+            return True
+        names = item.get("name") or item.get("tool_call_id")
+        begins = piece.carry is not None or item["type"] != first["type"] or names
+        return not begins and not jsontext.same(item["fidelity"], first["fidelity"])
+
+    def settled(self, pieces: Sequence[Piece]) -> Sequence[Piece | None] | None:
+        found = [i for i, piece in enumerate(pieces) if piece.unit]
+        if len(found) < 2:
+            return None
+        unit = pieces[0].unit
+        items = [pieces[i].unit["content_items"][0] for i in found]
+        field = FIELD[items[0]["type"].partition(".")[0]]
         values: JsonObject = {}
-        for key in {key: None for piece in pieces for key in piece}:
-            given = [piece[key] for piece in pieces if key in piece]
+        for key in {key: None for item in items for key in item["fidelity"]}:
+            given = [item["fidelity"][key] for item in items if key in item["fidelity"]]
             values[key] = "".join(given) if all(isinstance(value, str) for value in given) else given[-1]
-        self._fidelity = values
-        return [Append(GROWS[self._kind](), State(None, values))]
+        self.options.repair("fidelity", repaired("state in pieces"))
+        whole = {**items[0], field: "".join(item[field] for item in items), "fidelity": values}
+        out: list[Piece | None] = [piece if not piece.unit else None for piece in pieces]
+        out[0] = Piece(delta_unit(unit, whole), pieces[0].carry)
+        return out
 
     def _closed(self, unit: JsonObject, name: str | None) -> Mended:
         """The ``.done`` that is missing before a unit is put in, but for half a call."""
         if self._kind == "tool_call":
-            parse_arguments(self._whole(), self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+            self._arguments()
         what = repaired("missing", unit=f"{self._kind}.done", next=kind_of_unit(unit), state=self.state)
-        return Mended(".done", what, unit, name, [*self._joined(), Close()])
+        return Mended(".done", what, unit, name, [Close()])
 
     def _agreed(self, unit: JsonObject, name: str | None, item: JsonObject, kind: str) -> Mended | None:
         """A ``.done`` unlike its fragments: what they said stands, and where they said nothing, what it says."""
-        if self._pieces:
-            return Mended("fidelity", "", unit, name, self._joined())
         field, grown = FIELD[kind], self._whole()
         wrong = self._contradiction(item, kind)
         if wrong == field and not grown and item[field]:
@@ -351,8 +374,17 @@ class UniEventDecoder(Decoder):
             return Mended(wrong, what, unit, name, [Append(GROWS[kind](), state)])
         whole: Any = jsontext.whole(grown) if isinstance(grown, str) else grown
         if kind == "tool_call":
-            whole = parse_arguments(grown, self._said.name or "", self._said.id or "")  # type: ignore[arg-type]
+            whole = self._arguments()
         stands = item_of(kind, "done", whole, self._said, self._fidelity)
         what = repaired("not its fragments", unit=item["type"], member=wrong or field)
         stamp = {"created_at": unit["created_at"]} if "created_at" in unit else {}
         return Mended(wrong or field, what, {**delta_event(stands), **stamp}, name)
+
+
+def _stated(piece: Piece) -> JsonObject | None:
+    """The item of a fragment of text that has a fidelity."""
+    items = piece.unit.get("content_items")
+    item = items[0] if piece.unit.get("event_type") == "delta" and isinstance(items, list) and len(items) == 1 else None
+    if not isinstance(item, dict) or item.get("type") not in TEXTS or not isinstance(item.get("fidelity"), dict):
+        return None
+    return item if item["fidelity"] and isinstance(item.get(FIELD[item["type"][:-6]]), str) else None

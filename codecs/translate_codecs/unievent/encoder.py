@@ -246,7 +246,7 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             assert isinstance(data, str)
             if type(event) is Close and event.cut and not is_whole(data):
                 raise broken_off(f"the call {head.name!r} was cut off", head, data)
-            whole = parse_arguments(data, head.name or "", head.id or "")
+            whole = parse_arguments(data, head.name or "", head.id or "", self.options.limits.nesting)
         return self._stamped(delta_event(item_of(head.kind, "done", whole, head, state)), [event])
 
     def _write_handover(self, events: Sequence[Event]) -> Pieces:

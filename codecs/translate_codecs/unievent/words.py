@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Final
 
 from translate import jsontext
@@ -155,12 +156,15 @@ def read_error(error: JsonObject) -> Failure:
     return Failure(code, message or "", kind, details)
 
 
-def parse_arguments(raw: str, name: str, id: str) -> JsonObject:
-    """A call's arguments as the reference reads them: blank is ``{}``, exact integers, the last duplicate wins."""
+def parse_arguments(raw: str, name: str, id: str, nesting: int) -> JsonObject:
+    """A call's arguments as the reference reads them: blank is ``{}``, exact integers, the last duplicate wins.
+
+    Raises :class:`ToolArgumentsError`, and :class:`LimitExceeded` for more than ``nesting`` levels.
+    """
     if not raw.strip(BLANK):
         return {}
     try:
-        value = jsontext.loads_str(raw)
+        value = jsontext.loads_str(raw, nesting)
     except DecodeError as error:
         position = getattr(error.__cause__ or error.__context__, "pos", None)
         what = f"the arguments of the call {name!r} are not JSON ({error.what})"
@@ -219,6 +223,8 @@ def assembled(head: Open, data: Data, state: JsonObject | None) -> JsonObject:
     """A complete item of a message."""
     kind = said_kind(head)
     if kind == "tool_call":
-        return item_of(kind, "done", parse_arguments(data, head.name or "", head.id or ""), head, state)  # type: ignore[arg-type]
+        # the limit was held to as it was read
+        whole = parse_arguments(str(data), head.name or "", head.id or "", sys.maxsize)
+        return item_of(kind, "done", whole, head, state)
     empty = GROWS[kind]()
     return item_of(kind, "done", jsontext.whole(data) if isinstance(data, str) and data else data or empty, head, state)
