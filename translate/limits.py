@@ -12,11 +12,13 @@ class Limits:
     ``unit``     bytes of one wire unit (a line, an event's block, an array's element)
     ``part``     characters, bytes or vector elements of one open part; an event in it that has none counts as one
     ``nesting``  levels of arrays and objects in one unit, and in a call's arguments
+    ``message``  characters of the finished items of one message, in formats whose end repeats it
     ``carry``    bytes of one carry; one over it is an error in strict mode and ignored otherwise
     """
 
     unit: int = 256 * 1024 * 1024
     part: int = 1024 * 1024 * 1024
+    message: int = 1024 * 1024 * 1024
     nesting: int = 256
     carry: int = 256 * 1024 * 1024
 

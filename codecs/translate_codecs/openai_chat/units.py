@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from translate import jsontext
+from translate.algebra.calls import FREE_END, unescaped
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
@@ -17,7 +18,6 @@ from translate.codec import TEXT, Options
 from .steps import Call
 from .words import (
     FIELDS,
-    FREE_END,
     MADE_ID,
     NAME,
     OBJECT,
@@ -26,7 +26,6 @@ from .words import (
     error_unit,
     field_of,
     sayable,
-    unescaped,
     usage_words,
 )
 
