@@ -22,10 +22,9 @@ from translate.codec import Codec, Decoder, Mended, Options
 from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt
 
 from .items import is_part
-from .steps import ITSELF, Key, Step, Unlike
+from .steps import Key, Step, Unlike
 from .wire import Item, Wire
 from .words import (
-    ADDED,
     ARGUMENTS,
     CALL,
     CONTENT,
@@ -45,7 +44,6 @@ from .words import (
     TEXTS,
     WHOLES,
     R,
-    kind_of_item,
 )
 
 ENDED: Final = "ended"
@@ -60,11 +58,10 @@ class ResponsesDecoder(Decoder):
         self._serial: Serial[Key] = Serial(NAME, options.limits.part)
         self._stated: State | None = None
         """The last state of the open part."""
+        self._inside = False
+        """Whether a part is open, native or carried."""
         self._over = False
-        self._looked: Step | None = None
-        """What the last unit that was read says: no knowledge, only not to look twice."""
-        self._usual: tuple[JsonObject, Item] | None = None
-        """The unit of a plain fragment of the open part, without its text and number."""
+        self._last = _Last()
         self._first = b""
         """The first response.created, in lenient mode: the same again is left out."""
 
@@ -81,9 +78,9 @@ class ResponsesDecoder(Decoder):
     # ---- reading
 
     def _look(self, unit: JsonObject) -> Step:
-        step = self._looked
+        step = self._last.step
         if step is None or step.unit is not unit:
-            step = self._looked = Step(self._wire, self._serial, unit, self._stated)
+            step = self._last.step = Step(self._wire, self._serial, unit, self._stated)
         return step
 
     def read(self, unit: JsonObject, name: str | None) -> list[Event]:
@@ -91,7 +88,7 @@ class ResponsesDecoder(Decoder):
         if name is not None and isinstance(kind, str) and name != kind:
             what = f"the event name {excerpt(name)!r} disagrees with the type {excerpt(kind)!r}"
             raise DecodeError(what, expected="one name")
-        self._looked = None
+        self._last.step = None
         said = list(self._look(unit).said)
         if self._wire.size > self.options.limits.message:
             raise LimitExceeded("message", self.options.limits.message)
@@ -104,17 +101,19 @@ class ResponsesDecoder(Decoder):
             self._wire.take(unit)
             if not self.options.strict and unit.get("type") == LIFECYCLE[0] and not self._first:
                 self._first = _without_number(unit)
-        self._looked = self._usual = None
+        self._last.step = self._last.usual = None
         for event in meant:
             kind = type(event)
             if kind is Open:
-                self._stated = None
+                self._stated, self._inside = None, True
                 if unit is None:
                     # no words: what is open is none of the format's parts
                     self._serial.end()
             elif kind is Append:
                 if event.state is not None:  # type: ignore[union-attr]
                     self._stated = event.state  # type: ignore[union-attr]
+            elif kind is Close or kind is Handover:
+                self._inside = False
             elif kind is Finish or kind is Failure:
                 self._over = True
         last = next((event for event in reversed(meant) if type(event) in (Open, Close, Handover)), None)
@@ -144,8 +143,13 @@ class ResponsesDecoder(Decoder):
             return (ARGUMENTS if item.type == CALL else R + "custom_tool_call_input") + DELTA
         return None
 
+    def usual(self) -> tuple[JsonObject, Item] | None:
+        """The unit of a plain fragment of the open part, without its text and number, if such are usual here."""
+        if self._last.usual is None:
+            self._last.usual = self._plain_unit()
+        return self._last.usual
+
     def _plain_unit(self) -> tuple[JsonObject, Item] | None:
-        """The unit of a plain fragment, as :attr:`_usual`, if such are usual here."""
         item = self.open_item()
         if item is None or item is not self._wire.at or not self._wire.numbered:
             return None
@@ -160,11 +164,9 @@ class ResponsesDecoder(Decoder):
         return unit, item
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
-        usual = self._usual
+        usual = self.usual()
         if usual is None:
-            usual = self._usual = self._plain_unit()
-            if usual is None:
-                return None
+            return None
         expected, item = usual
         delta, wire = unit.get("delta"), self._wire
         number = unit.get("sequence_number")
@@ -230,8 +232,15 @@ class ResponsesDecoder(Decoder):
         return {**unit, **{k: expected[k] for k in (*names, key) if k in expected}}
 
 
+class _Last:
+    """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
+
+    __slots__ = ("step", "usual")
+
+    def __init__(self) -> None:
+        self.step: Step | None = None
+        self.usual: tuple[JsonObject, Item] | None = None
+
+
 def _without_number(unit: JsonObject) -> bytes:
     return jsontext.dumps({k: v for k, v in unit.items() if k != "sequence_number"})
-
-
-__all__ = ["ADDED", "ENDED", "ITSELF", "ResponsesDecoder", "kind_of_item"]

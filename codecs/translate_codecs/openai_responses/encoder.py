@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from translate.algebra.calls import FREE
+from translate import jsontext
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -16,6 +16,7 @@ from translate.algebra.events import (
     Foreign,
     Handover,
     JsonObject,
+    Model,
     Open,
     Ping,
     Start,
@@ -36,7 +37,6 @@ from .items import (
     image_item,
     items_of,
     message_item,
-    text_part,
 )
 from .steps import Step
 from .wire import Item, Wire
@@ -47,7 +47,6 @@ from .words import (
     CALL,
     CONTENT,
     CUSTOM,
-    DELTA,
     DONE_ITEM,
     IMAGE,
     ISSUER,
@@ -68,13 +67,14 @@ from .words import (
     SYNTHETIC,
     TERMINAL,
     UNIT,
+    UNKNOWN,
     WHOLE,
     R,
     error_words,
-    is_made,
     is_sayable,
     is_usual_error,
     item_type,
+    made_response_id,
     phase_of,
     reason_words,
     same_words,
@@ -103,6 +103,8 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
     def _told(self, said: Sequence[Event], unit: JsonObject) -> JsonObject | None:
         """What else is told of the unit of these events; ``{}``: that it stands alone, as it came from here."""
         first, item = said[0], self._wire.find(unit)
+        if type(first) in (Open, Finish, Failure) and not (self._wire.started or self._wire.next):
+            return {}
         match first:
             case Append() if len(said) == 1:
                 if isinstance(unit.get(PAD), str):
@@ -114,6 +116,8 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
                 told = item.told if item.type != REASONING else item.at is None or not item.at.open
                 if item.type == MESSAGE:
                     told = item.at is not None and item.at.told
+                blank = item.type == CALL and type(first) is Close and not first.cut and not item.text()
+                told = told and not blank
                 state = first.state if type(first) is Append else None
                 return None if told and (state is None or is_sayable(state)) else {}
             case Open():
@@ -264,7 +268,8 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         built = items_of([event for event in events if not was_said(event, NAME)], wire.id, wire.next)
         output = [item for _, item in wire.items()] + built
         counts_said = None if usage is None else usage_words(usage)
-        response = wire.response if wire.response else wire.base()
+        # where no unit told of the response, nothing is stamped that another reader would not expect
+        response = wire.response or wire.base(Start(Model(UNKNOWN), made_response_id(0), 0))
         return {**wire.head(type_), "response": {**response, **said, "output": output, "usage": counts_said}}
 
     # ---- the units of events: the last of them is new
@@ -285,7 +290,8 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
     def ahead(self, event: Event) -> Sequence[Written]:
         """The ``response.created`` before what needs it."""
         needs = type(event) in (Finish, Failure) or (type(event) is Open and self.codec.sayable(event))
-        if self._wire.started or not needs or self.at_home(event) or self._wire.next or was_said(event, NAME):
+        begun = self._wire.started or self._wire.next or self._inside
+        if begun or not needs or self.at_home(event) or was_said(event, NAME):
             return ()
         start = Start(self.options.model)
         unit = {**self._wire.head(LIFECYCLE[0]), "response": self._wire.base(start)}
@@ -450,10 +456,10 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
             unit = wire.expected(ARGUMENTS + WHOLE, item)
             pieces.append(self._made_up(wire, {**unit, "arguments": "{}"} if blank else unit))
             item = wire.open[item.index]
-        unit = self._item_done(wire, item, events)
-        if unit is not None and blank and item.type == CALL and not unit["item"].get("arguments"):
-            unit = {**unit, "item": {**unit["item"], "arguments": "{}"}}
-        return [*pieces, named(unit, events)]
+        done = self._item_done(wire, item, events)
+        if done is not None and blank and item.type == CALL and not done["item"].get("arguments"):
+            done = {**done, "item": {**done["item"], "arguments": "{}"}}
+        return [*pieces, named(done, events)]
 
     def _write_annotate(self, wire: Wire, item: Item | None, events: Sequence[Event]) -> Pieces:
         event = events[-1]
@@ -478,7 +484,8 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
 
     def _write_failure(self, wire: Wire, item: Item | None, events: Sequence[Event]) -> Pieces:
         before = [Written(None, events[:-1], later=_LATER)] if len(events) > 1 else []
-        return [*before, named(self._terminal(wire, TERMINAL[2], events[-1:]), events[-1:])]
+        unit = self._terminal(wire, TERMINAL[2], events[-1:])
+        return [*before, named(unit, events[-1:], made_up=not (wire.started or wire.next))]
 
     def _write_foreign(self, wire: Wire, item: Item | None, events: Sequence[Event]) -> Pieces:
         event = events[-1]
@@ -486,18 +493,24 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         if event.codec != NAME:
             return self._note(events)
         before = [Written(None, events[:-1], later=_LATER)] if len(events) > 1 else []
-        unit: JsonObject | None = event.unit
-        if unit.get("type") in KNOWN:
-            try:
-                unit = wire.expand(unit, self.options.limits.nesting)
-                if wire.compact(unit) != event.unit:
-                    raise patches.PatchError("it is told in other words")
-            except patches.PatchError as error:
-                self.fault(f"what it holds of a unit is none: {error}")
-                unit = None
-        type_ = unit.get("type") if unit is not None else None
-        name = type_ if isinstance(type_, str) else None
-        return [*before, Written(unit, [event], name, unit is not None and is_synthetic(event, NAME))]
+        unit = self._expanded(wire, event.unit)
+        if unit is None:
+            return [*before, Written(None, [event])]
+        return [*before, Written(unit, [event], self.codec.event_name(unit), is_synthetic(event, NAME))]
+
+    def _expanded(self, wire: Wire, kept: JsonObject) -> JsonObject | None:
+        """The unit that a foreign event keeps; ``None`` where it keeps none."""
+        if kept.get("type") not in KNOWN:
+            return kept
+        try:
+            unit = wire.expand(kept, self.options.limits.nesting)
+            if jsontext.same(wire.compact(unit), kept):
+                return unit
+            what = "it is told in other words"
+        except patches.PatchError as error:
+            what = str(error)
+        self.fault(f"what it keeps of a unit does not fit: {what}")
+        return None
 
     def _note(self, events: Sequence[Event]) -> Pieces:
         return [Written(None, events, later=_LATER)]
@@ -524,11 +537,9 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         event = events[0]
         if type(event) is not Append or len(events) != 1 or event.state is not None or type(event.data) is not str:
             return None
-        usual = self._usual
+        usual = self.usual()
         if usual is None:
-            usual = self._usual = self._plain_unit()
-            if usual is None:
-                return None
+            return None
         pad = None
         if event.residue is not None and NAME in event.residue:
             own = event.residue[NAME]
@@ -555,6 +566,3 @@ def named(
 ) -> Written:
     """A unit under its own name."""
     return Written(unit, meant, unit["type"] if unit is not None else None, made_up, later, guess)
-
-
-__all__ = ["CALL", "DELTA", "FREE", "ResponsesEncoder", "is_made", "text_part"]

@@ -177,6 +177,10 @@ class Wire:
             out.at = item
         return out
 
+    def __repr__(self) -> str:
+        sizes = [(item.index, len(item.places), item.told, item.done is None) for item in self.open.values()]
+        return f"Wire({self.number}, {self.next}, {self.size}, {self.started}, {self.ended}, {sizes})"
+
     # ---- items
 
     @property
@@ -286,7 +290,7 @@ class Wire:
             return self.of_item(type_, item, self.fresh(item, where), part=self.fresh(item, where).added)
         place = item.at
         if type_ in PART_DONE:
-            return self.of_item(type_, item, place, **({"part": place.whole()} if place is not None else {}))
+            return self.of_item(type_, item, place, part=place.whole() if place is not None else {})
         if type_ == ANNOTATION:
             count = len(place.annotations) if place is not None else 0
             return self.of_item(type_, item, place, annotation_index=count)
@@ -294,7 +298,7 @@ class Wire:
             return self._of_text(type_, item, place, end)
         if family in WHOLES:
             text = item.text() if end == "done" else ""
-            return self.of_item(type_, item, **{"delta" if end == "delta" else WHOLES[family]: text})
+            return {**self.of_item(type_, item), "delta" if end == "delta" else WHOLES[family]: text}
         return self.of_item(type_, item)
 
     def _of_text(self, type_: str, item: Item, place: Place, end: str) -> JsonObject:
@@ -332,7 +336,8 @@ class Wire:
         if item is not None and item is not self.at and type_ != ADDED:
             out[_AT] = item.index
         if patch:
-            out[_PATCH] = patch
+            # in one order, whatever that of the unit's members
+            out[_PATCH] = sorted(patch, key=lambda op: jsontext.dumps(op[0]))
         return out
 
     def expand(self, kept: JsonObject, nesting: int) -> JsonObject:
