@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -148,18 +148,27 @@ _RESIDUES: Final[dict[str, str]] = {
 }
 
 
-def losses(carry: JsonObject, target: str, *, unsayable: bool, later: Iterable[str] = ()) -> list[Loss]:
+def losses(
+    carry: JsonObject,
+    target: str,
+    *,
+    unsayable: bool,
+    later: Iterable[str] = (),
+    is_content: Callable[[str, JsonObject], bool] = lambda codec, unit: False,
+) -> list[Loss]:
     """The losses that a carry makes good.
 
     ``unsayable``: whether the open part is of a kind that the target has no words for; then all that makes it up is
-    content. ``later``: members that the target says natively further on.
+    content. ``later``: members that the target says natively further on. ``is_content``: whether a foreign unit of a
+    codec is content.
     """
     out: list[Loss] = []
     for entry in carry.get("events", ()):
         if isinstance(entry, int):
             out.append(("fragments", _why("fragments", target), False))
         elif isinstance(entry, dict) and "event" in entry:
-            out.append(_unsaid(entry, target, unsayable, frozenset(later)))
+            name, why, content = _unsaid(entry, target, unsayable, frozenset(later))
+            out.append((name, why, content or (name == "foreign" and is_content(entry["codec"], entry["unit"]))))
         elif isinstance(entry, dict):
             out += _changes(entry, target, frozenset(later))
     out += [

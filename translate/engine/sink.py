@@ -10,7 +10,8 @@ from ..algebra.events import Event, JsonObject, Open
 from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
 from ..codec import Codec, Decoder, Encoder, Options, Said
-from ..errors import LimitExceeded, LossError
+from ..errors import LimitExceeded, LossError, UnknownFormat
+from ..registry import resolve
 from ..shapes import Writer
 from .run_writer import RunWriter
 from .runs import Run
@@ -130,7 +131,8 @@ class UnitSink:
 
     def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
         options = self._options
-        for field, reason, content in losses(carry, self._name, unsayable=self._unsayable, later=later):
+        found = losses(carry, self._name, unsayable=self._unsayable, later=later, is_content=is_content)
+        for field, reason, content in found:
             if options.report is not None and (content or options.report.incidental):
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))
             if content and self._loss == "raise":
@@ -162,3 +164,11 @@ class UnitSink:
     def end(self, *, failed: bool) -> None:
         """After the terminal unit; ``failed``: it says a failure."""
         self._writer.end(self.out, failed=failed)
+
+
+def is_content(name: str, unit: JsonObject) -> bool:
+    """Whether a foreign unit of the codec of that name holds content; what no one knows does not."""
+    try:
+        return resolve(name)[0].is_content(unit)
+    except UnknownFormat:
+        return False
