@@ -18,6 +18,7 @@ from translate.shapes.sse import Sse
 from . import models
 from .assembled import assembled
 from .encoder import ResponsesEncoder
+from .wire import CONTENT_OF
 from .words import (
     DONE,
     NAME,
@@ -70,6 +71,9 @@ class Responses(Codec):
         at = response.get("created_at") if isinstance(response, dict) else None
         known = isinstance(at, (int, float)) and not isinstance(at, bool) and 0 < at < LATEST
         return at * 1000 if known and at is not None else None
+
+    def is_content(self, unit: JsonObject) -> bool:
+        return CONTENT_OF in unit
 
     def event_name(self, unit: JsonObject) -> str | None:
         kind = unit.get("type")

@@ -22,7 +22,7 @@ from translate.codec import Codec, Decoder, Mended, Options
 from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt
 
 from .items import is_part
-from .steps import Key, Step, Unlike
+from .steps import AS_SAID, Key, Step
 from .wire import Item, Wire
 from .words import (
     ARGUMENTS,
@@ -203,7 +203,7 @@ class ResponsesDecoder(Decoder):
             return Mended("event", what, unit, None)
         if not isinstance(error, GrammarError) or not isinstance(kind, str):
             return None
-        if isinstance(error, Unlike):
+        if error.expected == AS_SAID:
             return Mended(kind, "it repeated another text than was said", self._repeated(unit, kind), name)
         if kind == LIFECYCLE[0] and self._first and _without_number(unit) == self._first:
             return Mended(kind, "the same came before", None, None)

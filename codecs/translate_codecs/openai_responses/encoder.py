@@ -101,16 +101,16 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         return out
 
     def _told(self, said: Sequence[Event], unit: JsonObject) -> JsonObject | None:
-        """What else is told of the unit of these events; ``{}``: that it stands alone, as it came from here."""
-        first, item = said[0], self._wire.find(unit)
+        """What else is told of the unit of these events: its type, where it stands alone as no other unit would."""
+        first, item, alone = said[0], self._wire.find(unit), {UNIT: unit["type"]}
         if type(first) in (Open, Finish, Failure) and not (self._wire.started or self._wire.next):
-            return {}
+            return alone
         match first:
             case Append() if len(said) == 1:
                 if isinstance(unit.get(PAD), str):
                     return {PADDING: unit[PAD]}
                 silent = item is not None and item.type == REASONING and (item.at is None or not item.at.open)
-                return {UNIT: unit["type"]} if silent else None
+                return alone if silent else None
             case Append() | Close() if type(said[-1]) is not Finish and item is not None:
                 # the units that are usual before it came by themselves, or not at all
                 told = item.told if item.type != REASONING else item.at is None or not item.at.open
@@ -119,16 +119,20 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
                 blank = item.type == CALL and type(first) is Close and not first.cut and not item.text()
                 told = told and not blank
                 state = first.state if type(first) is Append else None
-                return None if told and (state is None or is_sayable(state)) else {}
+                return None if told and (state is None or is_sayable(state)) else alone
             case Open():
-                return {} if first.kind not in (*_MESSAGES, "thinking", "tool_call") else None
+                return alone if first.kind not in (*_MESSAGES, "thinking", "tool_call") else None
             case Finish():
-                return {} if first.reason.word == "unknown" else None
+                return alone if first.reason.word == "unknown" else None
             case Failure():
-                return None if is_usual_error(first) else {}
+                return None if is_usual_error(first) else alone
             case Ping():
-                return {}
+                return alone
         return None
+
+    def _alone(self, event: Event) -> bool:
+        """Whether an event came as a unit that is written as it is told, whatever else would be written for it."""
+        return UNIT in (self.residue(event) or {})
 
     # ---- the one unit of some events
 
@@ -137,7 +141,7 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         first, last = events[0], events[-1]
         match last:
             case Finish():
-                words = reason_words(last.reason, home=self.at_home(first))
+                words = reason_words(last.reason, home=self._alone(first))
                 return R + str(words["status"])
             case Failure():
                 return TERMINAL[2]
@@ -163,6 +167,7 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
 
     def whole(self, events: Sequence[Event]) -> JsonObject | None:
         own = self.residue(events[0]) or {}
+        events = [event for event in events if event is events[0] or not was_said(event, NAME)]
         usual = self._usual_type(events)
         type_ = own.get(UNIT, usual)
         if type_ not in KNOWN and type_ != KEEPALIVE:
@@ -257,15 +262,13 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         said: JsonObject
         if type(last) is Finish:
             usage = latest(last.usage, self.usage)
-            said = reason_words(last.reason, home=self.at_home(events[0]) or self.at_home(last))
+            said = reason_words(last.reason, home=self._alone(events[0]))
         else:
             assert type(last) is Failure
-            home = self.at_home(events[0])
-            if home:
-                counts = [event.usage for event in events if type(event) is Usage]
-                usage = counts[0] if counts else None
+            home = self._alone(events[0])
+            usage = next((event.usage for event in events if type(event) is Usage), None)
             said = {"status": "failed", "error": error_words(last, home=home)}
-        built = items_of([event for event in events if not was_said(event, NAME)], wire.id, wire.next)
+        built = items_of(events, wire.id, wire.next)
         output = [item for _, item in wire.items()] + built
         counts_said = None if usage is None else usage_words(usage)
         # where no unit told of the response, nothing is stamped that another reader would not expect
@@ -280,7 +283,7 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
             raise LimitExceeded("message", self.options.limits.message)
         if was_said(first, NAME):
             return [Written(None, events)]
-        if self.at_home(first) and type(first) is not Foreign:
+        if self._alone(first):
             unit = self.whole(events)
             return [named(unit, events)] if unit is not None else [Written(None, events)]
         if type(first) is Open and len(events) > 1:
@@ -291,7 +294,7 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         """The ``response.created`` before what needs it."""
         needs = type(event) in (Finish, Failure) or (type(event) is Open and self.codec.sayable(event))
         begun = self._wire.started or self._wire.next or self._inside
-        if begun or not needs or self.at_home(event) or was_said(event, NAME):
+        if begun or not needs or self._alone(event) or was_said(event, NAME):
             return ()
         start = Start(self.options.model)
         unit = {**self._wire.head(LIFECYCLE[0]), "response": self._wire.base(start)}
@@ -352,7 +355,7 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
                 # the message opens with what it holds first
                 return None
             return [named(self._part_added(wire, head, []), events)]
-        unit = self._unit(wire, ADDED, events, {})
+        unit = self._unit(wire, ADDED, events, self.residue(head) or {})
         guess = None
         if head.kind == "tool_call" and not head.id and unit is not None:
             guess = ("id", f"the call had none: {unit['item']['call_id']!r} was made up")

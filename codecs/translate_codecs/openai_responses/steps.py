@@ -78,8 +78,8 @@ ITSELF = -1
 """In place of the latter where the item is the part."""
 
 
-class Unlike(GrammarError):
-    """A text that was said before came again, and is another."""
+AS_SAID = "what was said"
+"""What is expected of a text that was said before and comes again."""
 
 
 class Step:
@@ -173,7 +173,7 @@ class Step:
     def _same_texts(self, item: JsonObject, said: list[str]) -> None:
         texts = [part_text(part, "a part") for part in objects(item, CONTENT, "a message")]
         if texts and [jsontext.whole(text) for text in texts] != [jsontext.whole(text) for text in said]:
-            raise Unlike(f"a {self.type} with another text than was said", expected="the same")
+            raise GrammarError(f"a {self.type} with another text than was said", expected=AS_SAID)
 
     def _release(self) -> None:
         """What waits will not come otherwise."""
@@ -280,7 +280,7 @@ class Step:
 
     def _same(self, text: str, place: Place) -> None:
         if text and jsontext.whole(text) != place.text():
-            raise Unlike(f"a {self.type} with another text than its fragments", expected="what the fragments say")
+            raise GrammarError(f"a {self.type} with another text than its fragments", expected=AS_SAID)
 
     def _on_text(self, unit: JsonObject) -> None:
         item = self._wire.of(unit)
@@ -301,7 +301,7 @@ class Step:
             place = self._open_place(item, place)
         known = place is not None and (item.type == MESSAGE or place.grown.join())
         if known and place is not None and text is not None and jsontext.whole(text) != place.text():
-            raise Unlike(f"a {self.type} with another text than its fragments", expected="what the fragments say")
+            raise GrammarError(f"a {self.type} with another text than its fragments", expected=AS_SAID)
 
     def _on_annotation(self, unit: JsonObject) -> None:
         item = self._wire.of(unit)
@@ -320,7 +320,7 @@ class Step:
         if not said and text == "{}" and item.type != CUSTOM and not at_end:
             return ""
         if said and not text.startswith(said):
-            raise Unlike(f"a {self.type} with another text than its fragments", expected="what the fragments say")
+            raise GrammarError(f"a {self.type} with another text than its fragments", expected=AS_SAID)
         return text[len(said) :]
 
     def _on_piece(self, unit: JsonObject) -> None:

@@ -44,6 +44,8 @@ from .words import (
 _LEFT_OUT: Final = ("logprobs", "item_id", "content_index", "output_index")
 """Members that some dialects leave out of every unit of a type."""
 _PATCH: Final = "patch"
+CONTENT_OF: Final = "item"
+"""The member of what is kept of a unit that names the type of an item that only this format has: it is content."""
 _AT: Final = "output_index"
 
 
@@ -335,6 +337,9 @@ class Wire:
         out: JsonObject = {"type": type_}
         if item is not None and item is not self.at and type_ != ADDED:
             out[_AT] = item.index
+        held = unit.get("item") if type_ in (ADDED, DONE_ITEM) else None
+        if isinstance(held, dict) and held.get("type") != MESSAGE and kind_of_item(held, self.tools) is None:
+            out[CONTENT_OF] = str(held.get("type"))
         if patch:
             # in one order, whatever that of the unit's members
             out[_PATCH] = sorted(patch, key=lambda op: jsontext.dumps(op[0]))
