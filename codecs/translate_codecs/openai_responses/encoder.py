@@ -20,6 +20,7 @@ from translate.algebra.events import (
     Open,
     Ping,
     Start,
+    State,
     Usage,
     is_synthetic,
 )
@@ -435,14 +436,8 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
             pieces.append(self._made_up(wire, wire.expected(PART_DONE[2 if place.where == SUMMARY else 0], item)))
             item = wire.open[item.index]
         unit = self._item_done(wire, item, events)
-        guess = None
-        for event in events:
-            if type(event) is Append and event.state is not None:
-                named_id = event.state.values.get("reasoning_id", event.state.values.get("id"))
-                if named_id not in (None, item.added.get("id")):
-                    guess = ("state", f"it is bound to the item {named_id!r}, and said in another")
-                elif event.state.namespace is None:
-                    guess = ("namespace", f"the state's issuer was taken to be {ISSUER!r}")
+        states = [event.state for event in events if type(event) is Append and event.state is not None]
+        guess = _guess(states[-1] if states else self._stated, item)
         return [*pieces, named(unit, events, guess=guess)]
 
     def _close_call(self, wire: Wire, item: Item, events: Sequence[Event]) -> Pieces:
@@ -557,6 +552,16 @@ class ResponsesEncoder(ResponsesDecoder, Encoder):
         wire.number += 1
         self.grown(item, event.data)
         return unit, expected["type"], False
+
+
+def _guess(state: State | None, item: Item) -> tuple[str, str] | None:
+    """What is assumed where a state is said at the end of an item."""
+    if state is None or not is_sayable(state):
+        return None
+    bound = state.values.get("reasoning_id", state.values.get("id"))
+    if bound not in (None, item.added.get("id")):
+        return "state", f"it is bound to the item {bound!r}, and said in another"
+    return ("namespace", f"the state's issuer was taken to be {ISSUER!r}") if state.namespace is None else None
 
 
 def named(
