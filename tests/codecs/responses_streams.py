@@ -51,7 +51,7 @@ def part(text: str = "", kind: str = "output_text", **members: Any) -> Unit:
 
 def message(index: int, text: str | None = None, kind: str = "output_text", **members: Any) -> Unit:
     """A message, whole where it has a text."""
-    status = {"status": "in_progress", "content": []}
+    status: Unit = {"status": "in_progress", "content": []}
     if text is not None:
         status = {"status": "completed", "content": [part(text, kind)]}
     return {"id": f"m{index}", "type": "message", "role": "assistant", **status, **members}

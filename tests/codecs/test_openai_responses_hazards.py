@@ -253,7 +253,7 @@ def test_17_and_18_states_of_others() -> None:
     back = [event.state for event in convert(kept, "openai-responses", "events") if isinstance(event, Append)]
     assert back == [State("anthropic", {"signature": "s"})]
 
-    last = [Start(), Open("thinking"), Append("hm"), Append("", bound), Close(), Finish()]
+    last: list[Any] = [Start(), Open("thinking"), Append("hm"), Append("", bound), Close(), Finish()]
     assert written(last, report=report)[-2]["item"]["encrypted_content"] == "e"
     units = written(events(bound), report=report)
     items = [unit["item"] for unit in units if "item" in unit]
@@ -339,7 +339,8 @@ def test_40_and_47_many_deltas() -> None:
 
 
 def test_42_half_a_call_is_written_so() -> None:
-    events = [Start(), Open("tool_call", "c", "f"), Append('{"a":'), Close(True), Finish(reason=Reason("length"))]
+    cut = Finish(reason=Reason("length"))
+    events: list[Any] = [Start(), Open("tool_call", "c", "f"), Append('{"a":'), Close(True), cut]
     units = written(events)
     assert [unit["type"].removeprefix(R) for unit in units] == [
         *("created", "output_item.added", "function_call_arguments.delta", "function_call_arguments.done"),
