@@ -22,8 +22,9 @@ from translate.codec import Codec, Decoder, Mended, Options
 from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt
 
 from .items import is_part
+from .known import Item
 from .steps import AS_SAID, Key, Step
-from .wire import Item, Wire
+from .wire import Wire
 from .words import (
     ARGUMENTS,
     CALL,

@@ -37,7 +37,8 @@ from .items import (
     part_text,
     reasoning_parts,
 )
-from .wire import Item, Place, Wire
+from .known import Item, Place
+from .wire import Wire
 from .words import (
     ADDED,
     ANNOTATION,
