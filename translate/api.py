@@ -28,11 +28,13 @@ ByteFormat: TypeAlias = Literal[
     "gateway-sse",
     "openai-chat-jsonl",
     "openai-chat-sse",
+    "openai-responses-jsonl",
+    "openai-responses-sse",
     "anthropic-jsonl",
     "anthropic-sse",
     "events-jsonl",
 ]
-ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat", "anthropic"]
+ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat", "openai-responses", "anthropic"]
 EventFormat: TypeAlias = Literal["events"]
 Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
 """The name of a format. The built-in ones are spelled out, for editors; those of installed codecs are any text."""

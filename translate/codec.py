@@ -337,6 +337,13 @@ class Codec(ABC):
         """When the unit says that it was made, in milliseconds of Unix time. For display: takes any object."""
         return None
 
+    def is_content(self, unit: JsonObject) -> bool:
+        """Whether a unit that is foreign to all others (``Foreign.unit``) holds what the next turn needs.
+
+        Its loss is one of content then, not only of how the message came.
+        """
+        return False
+
     def event_name(self, unit: JsonObject) -> str | None:
         """The event name on SSE of a unit that is written as a whole for several events (:meth:`Encoder.whole`)."""
         return None

@@ -11,6 +11,7 @@ import difflib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from .algebra.events import JsonObject
 from .carry.making import RESERVED
 from .codec import Codec
 from .errors import CodecError, UnknownFormat
@@ -43,8 +44,16 @@ def codec(name: str) -> Codec:
 
 def content_in(name: str, residue: object) -> str:
     """What of a residue is content, in the words of the codec that has exactly this ``name``, if there is one."""
-    known = name in _registered or name in _entry_points()
-    return _load(name).content(residue) if known and isinstance(residue, dict) else ""
+    return _load(name).content(residue) if _is_known(name) and isinstance(residue, dict) else ""
+
+
+def is_content(name: str, unit: JsonObject) -> bool:
+    """Whether a foreign unit of the codec that has exactly this ``name`` is content; what no one knows is none."""
+    return _is_known(name) and _load(name).is_content(unit)
+
+
+def _is_known(name: str) -> bool:
+    return name in _registered or name in _entry_points()
 
 
 def formats() -> list[str]:

@@ -42,6 +42,25 @@ def word_to_act_on(word: ReasonWord, *, calls: bool) -> ReasonWord:
     return "tool_call" if calls and word == "stop" else word
 
 
+FREE: Final = '{"input":"'
+FREE_END: Final = '"}'
+"""Around the free text of a tool that takes no JSON, which so becomes arguments."""
+
+
+def escaped(text: str) -> str:
+    """Free text as it stands in the arguments."""
+    return jsontext.dumps(text).decode("utf-8", "surrogatepass")[1:-1]
+
+
+def unescaped(text: str) -> str:
+    """The way back; text that is none of it stays as it is."""
+    try:
+        found = jsontext.loads_str(f'"{text.removeprefix(FREE)}"')
+    except TranslateError:
+        return text
+    return found if type(found) is str else text
+
+
 class Arguments:
     """The growing argument text of one call, and whether it is one whole JSON value.
 

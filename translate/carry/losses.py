@@ -143,19 +143,21 @@ def losses(
     unsayable: bool,
     later: Iterable[str] = (),
     content: Callable[[str, object], str] = lambda name, residue: "",
+    is_content: Callable[[str, JsonObject], bool] = lambda codec, unit: False,
 ) -> list[Loss]:
     """The losses that a carry makes good.
 
     ``unsayable``: whether the open part is of a kind that the target has no words for; then all that makes it up is
     content. ``later``: members that the target says natively further on. ``content``: what of a residue of a codec is
-    content, in words.
+    content, in words. ``is_content``: whether a foreign unit of a codec is content.
     """
     out: list[Loss] = []
     for entry in carry.get("events", ()):
         if isinstance(entry, int):
             out.append(("fragments", loss("fragments", target), False))
         elif isinstance(entry, dict) and "event" in entry:
-            out.append(_unsaid(entry, target, unsayable, frozenset(later)))
+            name, why, matters = _unsaid(entry, target, unsayable, frozenset(later))
+            out.append((name, why, matters or (name == "foreign" and is_content(entry["codec"], entry["unit"]))))
         elif isinstance(entry, dict):
             out += _changes(entry, target, frozenset(later))
     out += [

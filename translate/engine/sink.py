@@ -11,7 +11,7 @@ from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
 from ..codec import Codec, Decoder, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
-from ..registry import content_in
+from ..registry import content_in, is_content
 from ..shapes import LONG, Writer, laid
 from .run_writer import RunWriter
 from .runs import Run
@@ -136,7 +136,9 @@ class UnitSink:
 
     def _note(self, carry: JsonObject, later: Iterable[str]) -> None:
         options = self._options
-        found = losses(carry, self._name, unsayable=self._unsayable, later=later, content=content_in)
+        found = losses(
+            carry, self._name, unsayable=self._unsayable, later=later, content=content_in, is_content=is_content
+        )
         for field, reason, content in found:
             if options.report is not None and (content or options.report.incidental):
                 options.report.add("losses", Finding(options.unit, field, reason, content, self._loss == "carry"))

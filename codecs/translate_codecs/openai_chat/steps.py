@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from translate import jsontext
-from translate.algebra.calls import BLANK, Arguments
+from translate.algebra.calls import BLANK, FREE, FREE_END, Arguments, escaped
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -31,13 +31,10 @@ from translate.errors import GrammarError
 
 from .chunks import CallPiece, Chunk, Executed, read_chunk
 from .words import (
-    FREE,
-    FREE_END,
     NAME,
     OCTETS,
     REDACTED,
     entry_of,
-    escaped,
     is_redacted,
     issuer,
     read_entry,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from translate import jsontext
-from translate.algebra.calls import made_id
+from translate.algebra.calls import FREE_END, made_id, unescaped
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
@@ -18,7 +18,6 @@ from translate.codec import TEXT, Hot, Options
 from .steps import Call
 from .words import (
     FIELDS,
-    FREE_END,
     MADE_ID,
     NAME,
     OBJECT,
@@ -27,7 +26,6 @@ from .words import (
     error_unit,
     field_of,
     sayable,
-    unescaped,
     usage_words,
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from translate import jsontext
 from translate.algebra.events import (
     Failure,
     JsonObject,
@@ -18,7 +17,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.reading import kind_of, optional
 from translate.algebra.states import REASONING_FIELD, is_hint
-from translate.errors import DecodeError, TranslateError
+from translate.errors import DecodeError
 
 NAME: Final = "openai-chat"
 DONE: Final = b"[DONE]"
@@ -32,24 +31,6 @@ FIELDS: Final = ("reasoning_content", "reasoning")
 REASON: Final = "reason"
 """The member of a residue that holds the reason that a unit gives."""
 OCTETS: Final = "application/octet-stream"
-
-FREE: Final = '{"input":"'
-FREE_END: Final = '"}'
-"""Around the free text of a tool that takes no JSON."""
-
-
-def escaped(text: str) -> str:
-    """Free text as it stands in the arguments."""
-    return jsontext.dumps(text).decode("utf-8", "surrogatepass")[1:-1]
-
-
-def unescaped(text: str) -> str:
-    """The way back; text that is none of it stays as it is."""
-    try:
-        found = jsontext.loads_str(f'"{text.removeprefix(FREE)}"')
-    except TranslateError:
-        return text
-    return found if type(found) is str else text
 
 
 # ---- reasons
