@@ -255,7 +255,7 @@ class GeminiEncoder(GeminiDecoder, Encoder):
 
     def _write_failure(self, events: Sequence[Event]) -> Pieces:
         waiting = [Written(None, events[:-1])] if len(events) > 1 else []
-        return [*waiting, self._unit(events[-1:], made_up=not self.at_home(events[-1]))]
+        return [*waiting, self._unit(events[-1:])]
 
     def _write_foreign(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
