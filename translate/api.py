@@ -40,6 +40,7 @@ Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
 class ReadOptions(TypedDict, total=False):
     """The options of calls that read: see :func:`convert`."""
 
+    clock: Callable[[], int] | None
     strict: bool
     limits: Limits | None
     report: Report | None
@@ -102,7 +103,7 @@ def convert(
 
     ``model``    who answers, for targets that name it where the source does not: a :class:`Model`, a mapping of its
                  fields, or a name
-    ``clock``    milliseconds of Unix time, for targets that stamp; default: now
+    ``clock``    milliseconds of Unix time, for what is stamped and for ids that are made up; default: now
     ``loss``     ``"carry"``: what the target cannot say travels beside; ``"drop"``: it is left out; ``"raise"``: it
                  is left out, but :class:`LossError` stops the conversion before a unit that would lose content
     ``errors``   ``"raise"``, or ``"encode"``: the output ends in the target's own failure unit

@@ -240,10 +240,16 @@ class EventReader(Machine):
     """Input to events, checked: the first half of a translation by itself. Its output is events."""
 
     def __init__(
-        self, src: str, *, strict: bool = True, limits: Limits | None = None, report: Report | None = None
+        self,
+        src: str,
+        *,
+        clock: Callable[[], int] | None = None,
+        strict: bool = True,
+        limits: Limits | None = None,
+        report: Report | None = None,
     ) -> None:
         codec, shape = resolve(src)
-        options = make_options(strict=strict, limits=limits, report=report)
+        options = make_options(clock=clock, strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
         self._source = Source(codec, shape, src, options, self._collect, self._run)
         super().__init__(joined=False)
