@@ -147,16 +147,18 @@ class GeminiEncoder(GeminiDecoder, Encoder):
         return Written(unit, [Start(self.options.model, residue=SYNTHETIC), *meant], **{**more, "made_up": True})
 
     def _piece(self, events: Sequence[Event]) -> Pieces:
-        """The unit of pieces of a call, if it says what is meant."""
+        """The unit of pieces of a call, once all is there that it says."""
         unit = self.whole(events)
         assert unit is not None
         try:
             said = self.read(unit, None)
         except TranslateError:
             said = []
-        if len(said) != len(events) or not all(map(self._agree, said, events)):
+        if len(said) < len(events) or not all(map(self._agree, said, events)):
             self.fault("the pieces of a call in it say something else")
             return None if type(events[-1]) is Open else [Written(None, events)]
+        if len(said) > len(events):
+            return None if type(events[-1]) in (Open, Append) else [Written(None, events)]
         return [Written(unit, events)]
 
     def _agree(self, said: Event, meant: Event) -> bool:
@@ -208,17 +210,13 @@ class GeminiEncoder(GeminiDecoder, Encoder):
             return [Written(None, events)]
         if head.kind not in WHOLE:
             return [Written(None, events)]
-        grown, state = Growth(), None
-        for each in events:
-            if type(each) is Append:
-                grown.add(each.data)
-                state = state or (each.state if self._signature(each.state, head) else None)
-        data = grown.join()
-        if head.kind == "tool_call" and event.cut and not is_whole(str(data)):
+        said = self._together(events)
+        fragment = said[-1]
+        assert type(fragment) is Append
+        if head.kind == "tool_call" and event.cut and not is_whole(str(fragment.data)):
             # half a call is none
             return [Written(None, events)]
-        data = data if data or head.kind not in ("inline_data", "inline_thinking") else b""
-        return [self._unit(events, [head, Append(data, state), event], guess=_state_guess(state))]
+        return [self._unit(events, [*said, event], guess=_state_guess(fragment.state))]
 
     def _write_handover(self, events: Sequence[Event]) -> Pieces:
         if self._known.call is not None:
@@ -226,7 +224,28 @@ class GeminiEncoder(GeminiDecoder, Encoder):
             head, raw = self._units.head, self._known.call.plan().close()
             what = f"the call {head.name!r} broke off at a handover"
             raise ToolArgumentsError(what, name=head.name or "", id=head.id or "", raw=raw, position=len(raw))
+        if self._has_data(events):
+            # what was said before a handover stays in the message
+            return [self._unit(events, [*self._together(events), Close()])]
         return [Written(None, events)]
+
+    def _has_data(self, events: Sequence[Event]) -> bool:
+        """Whether data waits to be said whole, and some of it came."""
+        head = events[0]
+        if type(head) is not Open or head.kind not in ("inline_data", "inline_thinking") or goes_on(head):
+            return False
+        return any(type(event) is Append and event.data for event in events)
+
+    def _together(self, events: Sequence[Event]) -> list[Event]:
+        """A part that comes whole, as it is said: with one fragment."""
+        head, grown, state = events[0], Growth(), None
+        assert type(head) is Open
+        for event in events:
+            if type(event) is Append:
+                grown.add(event.data)
+                state = state or (event.state if self._signature(event.state, head) else None)
+        data = grown.join()
+        return [head, Append(data if data or head.kind not in ("inline_data", "inline_thinking") else b"", state)]
 
     def _write_finish(self, events: Sequence[Event]) -> Pieces:
         event, known = events[-1], self._known
@@ -239,6 +258,7 @@ class GeminiEncoder(GeminiDecoder, Encoder):
         differs = is_known(usage) and (counts is None or usage_words(usage) != usage_words(counts))
         if not members and not differs:
             return [Written(None, events)]
+        waiting = [Written(None, events[:-1])] if len(events) > 1 else []
         unit = self._units.chunk([{"text": ""}], **members)
         said: Event = Foreign(NAME, unit, SYNTHETIC)
         if differs:
@@ -246,14 +266,16 @@ class GeminiEncoder(GeminiDecoder, Encoder):
             found = read_usage(unit["usageMetadata"])
             changed = usage_change(usage_after(found, counts), counts) if found is not None else None
             said = said if changed is None else Usage(changed, SYNTHETIC)
-        end = Written(unit, [said], made_up=True, guess=_reason_guess(event.reason, members), ends=events)
+        end = Written(unit, [said], made_up=True, guess=_reason_guess(event.reason, members), ends=events[-1:])
         if known.started:
-            return [end]
+            return [*waiting, end]
         # nobody opened the stream
         start = Start(self.options.model, residue=SYNTHETIC)
-        return [Written(self._units.chunk([{"text": ""}]), [start], made_up=True), end]
+        return [*waiting, Written(self._units.chunk([{"text": ""}]), [start], made_up=True), end]
 
     def _write_failure(self, events: Sequence[Event]) -> Pieces:
+        if self._has_data(events):
+            return [self._unit(events, [*self._together(events), events[-1]])]
         waiting = [Written(None, events[:-1])] if len(events) > 1 else []
         return [*waiting, self._unit(events[-1:])]
 

@@ -117,6 +117,9 @@ class Step:
         if is_chunk:
             self._read_chunk()
         if error:
+            if len(self.said) > 1 and type(self.said[-1]) is Close and _is_data(self.said[-2]):
+                # data that stands beside the error broke off
+                self.said.pop()
             self.said.append(read_error(error))
             self.opaque = True
         if not self.said:
@@ -279,6 +282,10 @@ class Step:
         known.call = self.call.take() if self.call is not None else None
         known.calls = self.calls
         known.reason, known.blocked, known.counts = self.reason, self.blocked, self.counts
+
+
+def _is_data(event: Event) -> bool:
+    return type(event) is Append and isinstance(event.data, bytes)
 
 
 def _object(value: Any, what: str) -> JsonObject:

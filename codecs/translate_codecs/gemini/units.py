@@ -138,28 +138,29 @@ class _Writing:
         self._top: JsonObject | None = None
         self._form: list[str] = []
         self._says: list[str] = []
+        parts = own.get(PARTS)
+        self._given: list[JsonObject] | None = parts if isinstance(parts, list) else None
+        if self._given is not None:
+            self._form.append(PARTS)
         for event in events:
             self._add(event)
-        parts = own.get(PARTS)
-        if isinstance(parts, list):
-            self._parts = parts
-            self._form.append(PARTS)
 
     def canonical(self) -> Canonical:
         """The unit."""
         if self._beside and not self._form:
             return Canonical(self._beside, (), [])
-        unit = self._units.chunk(self._parts or [{"text": ""}], **self._members)
+        parts = self._parts if self._given is None else self._given
+        unit = self._units.chunk(parts or [{"text": ""}], **self._members)
         if self._top is not None:
             unit |= self._top
         if self._usage is not None:
             unit["usageMetadata"] = self._usage
-        return Canonical({**unit, **self._beside}, tuple(self._form), self._says)
+        return Canonical({**self._beside, **unit}, tuple(self._form), self._says)
 
     def _add(self, event: Event) -> None:
         if type(event) is Open:
             self._head, self._grown, self._state = event, Growth(), None
-        if was_said(event, NAME):
+        if was_said(event, NAME) or (self._given is not None and type(event) in (Append, Close)):
             return
         if type(event) is Append:
             self._append(event)
@@ -177,6 +178,9 @@ class _Writing:
             self._members |= event.data
             self._form.append("note")
         elif type(event) is Failure:
+            if isinstance(self._grown.join(), bytes):
+                # data that broke off stands beside the error
+                self._close()
             self._beside |= error_unit(event, at_home=self._home)
 
     def _append(self, event: Append) -> None:
