@@ -17,8 +17,8 @@ is bytes is bytes.
 
 The residue: ``patch`` where the unit differs from the one written here, ``n`` where it made several events that would
 be written as several units, ``signature`` on a fragment that came as a signature and would be written as another
-delta, and ``status`` on a ``Failure`` that ended a whole interaction. Made up are a start that nobody said, the start of
-a step of ``model_output``, and a signature behind the text that it came with.
+delta, and ``status`` on a ``Failure`` that ended a whole interaction. Made up are a start that nobody said, the start
+of a step of ``model_output``, and a signature behind the text that it came with.
 """
 
 from .codec import Interactions

@@ -93,8 +93,10 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
                 return None if usual else {SIGNATURE: True}
             return {} if delta["type"] == "text_annotation_delta" else None
         if kind == COMPLETED:
-            failed = type(self.read(unit, None)[0]) is Failure
-            return {STATUS: unit["interaction"]["status"]} if failed else {}
+            end = self.read(unit, None)[0]
+            if type(end) is not Finish:
+                return {STATUS: unit["interaction"]["status"]}
+            return None if jsontext.same(*(self._completed(end, home=home) for home in (False, True))) else {}
         if "error" in unit:
             failure = self.read(unit, None)[0]
             assert type(failure) is Failure
@@ -333,16 +335,20 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
         return [named(self._created(event), [event], made_up=own is not None and not self.at_home(event))]
 
     def _write_finish(self, event: Finish) -> Pieces:
-        counts, home = latest(event.usage, self.usage), self.at_home(event)
         if self._state is not BETWEEN:
             return [Written(None, [event])]
+        unit = self._completed(event, home=self.at_home(event))
+        status, guess = unit["interaction"]["status"], None
+        if read_status(status).word != event.reason.word:
+            guess = ("reason", f"{event.reason.word!r} is said as {status!r}")
+        return [named(unit, [event], guess=guess)]
+
+    def _completed(self, event: Finish, *, home: bool) -> JsonObject:
+        counts = latest(event.usage, self._counts if home else self.usage)
         status = status_words(event.reason, calls=self._calls > 0, home=home)
         usage = usage_words(counts, home=home) if is_known(counts) or (home and counts.other) else None
         said = interaction(self._start, self.options.model.name, status, usage)
-        guess = None
-        if read_status(status).word != event.reason.word or event.reason.word == "pause":
-            guess = ("reason", f"{event.reason.word!r} is said as {status!r}")
-        return [named(unit_of(COMPLETED, interaction=said), [event], guess=guess)]
+        return unit_of(COMPLETED, interaction=said)
 
     def _write_failure(self, event: Failure) -> Pieces:
         own = self.residue(event)
