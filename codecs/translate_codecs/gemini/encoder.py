@@ -93,6 +93,9 @@ class GeminiEncoder(GeminiDecoder, Encoder):
 
     def whole(self, events: Sequence[Event]) -> JsonObject | None:
         own = self.residue(events[0])
+        if self._known.call is not None and type(events[0]) in (Append, Close) and PARTS not in (own or {}):
+            # the end of a call that goes on, which no unit said
+            return None
         for event in events:
             if type(event) is Open and self._known.response is None and (stem := stem_of(event.id)):
                 # where no id of the response is known, ids that were made up tell of what

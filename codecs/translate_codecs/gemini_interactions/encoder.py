@@ -228,7 +228,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
         if type(last) in (Close, Handover):
             # nothing was said in it
             return [Written(None, events)]
-        if type(last) is not Append or not last.data:
+        if type(last) is not Append or not (last.data or self._fits(head)):
             return None
         starts, index = self._starts(head)
         unit = {**self._delta(head, Append(last.data), {}), "index": index}
@@ -268,8 +268,6 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
             signature = signature_of(last.state, self._publisher)
             if signature and (not text.strip(BLANK) or is_whole(text)):
                 return [named(self._opens(head, last), events, guess=guess or _guess(last.state))]
-            if not text:
-                return [named(self._opens(head), events, guess=guess)]
             delta = delta_unit(self._index + 1, text_delta("tool_call", text))
             return [named(self._opens(head), before, guess=guess), named(delta, [last])]
         if type(last) is Close:
