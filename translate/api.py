@@ -29,9 +29,14 @@ ByteFormat: TypeAlias = Literal[
     "openai-chat-sse",
     "anthropic-jsonl",
     "anthropic-sse",
+    "gemini-jsonl",
+    "gemini-sse",
+    "gemini-array",
+    "gemini-interactions-jsonl",
+    "gemini-interactions-sse",
     "events-jsonl",
 ]
-ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat", "anthropic"]
+ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat", "anthropic", "gemini", "gemini-interactions"]
 EventFormat: TypeAlias = Literal["events"]
 Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
 """The name of a format. The built-in ones are spelled out, for editors; those of installed codecs are any text."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from translate.algebra import grammar
 from translate.algebra.events import NAMES, PART_KINDS
-from translate_codecs import anthropic, events, gateway, openai_chat, unievent
+from translate_codecs import anthropic, events, gateway, gemini, gemini_interactions, openai_chat, unievent
 from translate_codecs.gateway import words as gateway_words
 from translate_codecs.unievent import words as unievent_words
 
@@ -29,7 +29,10 @@ GRAMMARS = {
     "gateway": grammar_of(gateway.__doc__),
     "unievent": grammar_of(unievent.__doc__),
 }
-CODECS = (unievent.CODEC, gateway.CODEC, openai_chat.CODEC, anthropic.CODEC, events.CODEC)
+CODECS = (
+    *(unievent.CODEC, gateway.CODEC, openai_chat.CODEC, anthropic.CODEC),
+    *(gemini.CODEC, gemini_interactions.CODEC, events.CODEC),
+)
 SAID = (*PART_KINDS, *sorted(events.CODEC.says - {*PART_KINDS}))
 TITLES = {"algebra": "the event algebra", "gateway": "the gateway's frames", "unievent": "UniEvent"}
 
