@@ -231,7 +231,8 @@ class InteractionsDecoder(Decoder):
         if type_ == "arguments_delta":
             if self._kind != "tool_call":
                 raise GrammarError(f"an arguments_delta {self.state}", expected="a function_call")
-            return [Append(_text_of(delta.get("arguments"), "an arguments_delta"))]
+            given = delta.get("arguments", delta.get("partial_arguments"))
+            return [Append(_text_of(given, "an arguments_delta"))]
         if type_ == "text_annotation_delta":
             return [Annotate(ISSUER, {"annotations": delta["annotations"]})] if "annotations" in delta else None
         if type_ in MEDIA:
