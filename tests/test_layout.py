@@ -177,7 +177,10 @@ def test_the_wheel_holds_both_packages(tmp_path: Path) -> None:
     assert dict(config["console_scripts"]) == {"translate-streams": "translate.cli:main"}
     assert dict(config["translate.codecs"]) == {
         name: f"translate_codecs.{name.replace('-', '_')}:CODEC"
-        for name in ("unievent", "gateway", "anthropic", "openai-chat", "openai-responses", "events")
+        for name in (
+            *("unievent", "gateway", "anthropic", "openai-chat", "openai-responses"),
+            *("gemini", "gemini-interactions", "events"),
+        )
     }
 
 

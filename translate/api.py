@@ -32,9 +32,16 @@ ByteFormat: TypeAlias = Literal[
     "openai-responses-sse",
     "anthropic-jsonl",
     "anthropic-sse",
+    "gemini-jsonl",
+    "gemini-sse",
+    "gemini-array",
+    "gemini-interactions-jsonl",
+    "gemini-interactions-sse",
     "events-jsonl",
 ]
-ObjectFormat: TypeAlias = Literal["unievent", "gateway", "openai-chat", "openai-responses", "anthropic"]
+ObjectFormat: TypeAlias = Literal[
+    "unievent", "gateway", "openai-chat", "openai-responses", "anthropic", "gemini", "gemini-interactions"
+]
 EventFormat: TypeAlias = Literal["events"]
 Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
 """The name of a format. The built-in ones are spelled out, for editors; those of installed codecs are any text."""
@@ -43,6 +50,7 @@ Format: TypeAlias = ByteFormat | ObjectFormat | EventFormat | str
 class ReadOptions(TypedDict, total=False):
     """The options of calls that read: see :func:`convert`."""
 
+    clock: Callable[[], int] | None
     strict: bool
     limits: Limits | None
     report: Report | None
@@ -105,7 +113,7 @@ def convert(
 
     ``model``    who answers, for targets that name it where the source does not: a :class:`Model`, a mapping of its
                  fields, or a name
-    ``clock``    milliseconds of Unix time, for targets that stamp; default: now
+    ``clock``    milliseconds of Unix time, for what is stamped and for ids that are made up; default: now
     ``loss``     ``"carry"``: what the target cannot say travels beside; ``"drop"``: it is left out; ``"raise"``: it
                  is left out, but :class:`LossError` stops the conversion before a unit that would lose content
     ``errors``   ``"raise"``, or ``"encode"``: the output ends in the target's own failure unit

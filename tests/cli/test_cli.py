@@ -213,7 +213,10 @@ def test_errors_encode_says_it_in_the_output(call: Main) -> None:
         (["convert", "--from", "unievent", "--to", "gateway"], ["--to gateway", "gateway-jsonl or gateway-sse"]),
         (["convert", "--from", "unievent", "--to", "events"], ["--to events", "events-jsonl"]),
         (["convert", "--from", "events", "--to", "events-jsonl"], ["--from events", "events-jsonl"]),
-        (["assemble", "--from", "unievent", "--to", "events"], ["--to events", "gateway, openai-chat, openai"]),
+        (
+            ["assemble", "--from", "unievent", "--to", "events"],
+            ["--to events", "anthropic, gateway, gemini, gemini-interactions, openai-chat"],
+        ),
     ],
 )
 def test_wrong_usage_is_status_2(call: Main, args: list[str], words: list[str]) -> None:
@@ -435,6 +438,8 @@ def test_formats() -> None:
         "anthropic": True,
         "events": False,
         "gateway": True,
+        "gemini": True,
+        "gemini-interactions": True,
         "openai-chat": True,
         "openai-responses": True,
         "unievent": True,

@@ -119,7 +119,8 @@ def test_every_built_in_codec_is_in_the_pictures() -> None:
     modules = {path.parent.name for path in folder.glob("[a-z]*/__init__.py")}
     assert modules == {codec.name.replace("-", "_") for codec in CODECS}
     # the codec of events has the algebra's own table, and those of providers have none
-    assert modules - {"events", "openai_chat", "openai_responses", "anthropic"} == TABLES.keys() - {"algebra"}
+    providers = {"openai_chat", "openai_responses", "anthropic", "gemini", "gemini_interactions"}
+    assert modules - {"events", *providers} == TABLES.keys() - {"algebra"}
 
 
 @pytest.mark.parametrize("text", ["", "a (b", "a | ", "a ) b", "a & b", "()"])

@@ -21,7 +21,8 @@ from translate.recognise.others import other
 TURN = (EXAMPLES / "claude-turn.unievent.sse").read_bytes()
 FRAMES = b"".join(translate.convert(TURN, "unievent-sse", "gateway-sse"))
 CHAT = b'data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[]}\n\n'
-GEMINI = b'data: {"candidates":[]}\n\n'
+GEMINI = b'data: {"candidates":[{},{}]}\n\n'
+COHERE = b'data: {"type":"message-start"}\n\n'
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,8 @@ def failing(call: Any) -> TranslateError:
         (TURN, "gateway-sse", "the format 'unievent-sse'"),
         (TURN, "gateway", "the format 'unievent-sse'"),
         (CHAT, "gateway-sse", "the format 'openai-chat-sse'"),
-        (GEMINI, "gateway-sse", "a stream of Gemini, for which no codec is installed"),
+        (GEMINI, "gateway-sse", "a stream of Gemini, but its first unit is broken or not whole"),
+        (COHERE, "gateway-sse", "a stream of Cohere, for which no codec is installed"),
     ],
 )
 def test_an_error_says_what_the_input_looks_like(data: bytes, named: str, looks_like: str, size: int) -> None:

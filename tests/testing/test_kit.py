@@ -20,7 +20,10 @@ from translate_codecs.gateway.encoder import GatewayEncoder
 EXAMPLES = 30 if settings().derandomize else 1000
 
 
-@pytest.mark.parametrize("name", ["unievent", "gateway", "anthropic", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize(
+    "name",
+    ["unievent", "gateway", "anthropic", "openai-chat", "openai-responses", "gemini", "gemini-interactions"],
+)
 def test_built_in_codecs_keep_the_contract(name: str) -> None:
     check_codec(codec(name), knobs=replace(KNOBS, broken_calls=name == "gateway"), examples=EXAMPLES)
 

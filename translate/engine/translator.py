@@ -311,6 +311,7 @@ class EventReader(Machine[Event]):
         self,
         src: str,
         *,
+        clock: Callable[[], int] | None = None,
         strict: bool = True,
         limits: Limits | None = None,
         report: Report | None = None,
@@ -318,7 +319,7 @@ class EventReader(Machine[Event]):
     ) -> None:
         """``folds``: plain fragments that are read together become one event, without what only their units had."""
         codec, shape = resolve(src)
-        options = make_options(strict=strict, limits=limits, report=report)
+        options = make_options(clock=clock, strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
         self._source = Source(codec, shape, src, options, self._collect, self._fold if folds else self._run)
         super().__init__(f"{src} to events", joined=False)

@@ -119,7 +119,7 @@ def read(format: str, stream: Sequence[Any], *, short: bool) -> list[Event]:
     """The events of a stream."""
     codec, shape = resolve(format)
     out: list[Event] = []
-    source = Source(codec, shape, format, make_options(), out.extend)
+    source = Source(codec, shape, format, make_options(clock=lambda: NOW), out.extend)
     if not short:
         source.go_the_long_way()
     for chunk in stream:
