@@ -215,7 +215,7 @@ def assemble(
     that reports a failure raises :class:`UpstreamFailure`. For an asynchronous stream, await the result.
     """
     target = find_codec(dst)
-    reading = decode(stream, src, strict=strict, limits=limits)
+    reading = _skin(stream, _EventReader(src, strict=strict, limits=limits, folds=True))
     if isinstance(reading, AsyncStream):
         return _aassemble(reading, src, target.assemble)
     return target.assemble([_no_failure(event, src) for event in reading])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from traceback import format_tb
 from typing import Any, Literal, TypeAlias
 
+from ..algebra.events import Model, TokenCounts
 from ..carry.losses import Finding, Report
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
 
@@ -65,6 +66,13 @@ class Stats:
     translating: float = 0.0
     duration: float = 0.0
     report: Report = field(default_factory=lambda: Report(incidental=False))
+
+    def said(self, model: Model | None, usage: TokenCounts | None) -> None:
+        """What the stream says of itself."""
+        if model is not None:
+            self.model, self.provider = model.name, model.provider
+        if usage is not None:
+            self.input_tokens, self.output_tokens = usage.input_tokens, usage.output_tokens
 
     @property
     def per_unit(self) -> float | None:

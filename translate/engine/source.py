@@ -9,29 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import orjson
+
 from .. import jsontext
-from ..algebra.events import Append, Event, JsonObject, Model, Open, Ping, TokenCounts
+from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
-from ..codec import Codec, Options
+from ..codec import Codec, Decoder, Hot, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
 from .carried import Carried
 from .frames import FrameOpener
 from .residues import Residues
+from .run_reader import RunReader
 from .runs import Run
-from .templates import RunReader
 from .writing import has_short_way
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
 Opener: TypeAlias = Callable[[Options, Callable[[CarryError], None]], FrameOpener]
 """Makes what takes the frames of a stream apart."""
-_FRAGMENT = 72
-"""Bytes that a fragment takes beside its data, where it waits for its part's end."""
-_PASS = ("text", "thinking", "refusal")
-"""Kinds whose fragments never wait."""
 MENDS = 4
 """How often one unit is mended, at most."""
 
@@ -55,8 +53,8 @@ class Source:
     ) -> None:
         """``run`` takes plain fragments together, where there are some; without it they are read as all others.
 
-        ``watch`` is shown the index and the native part of every unit before it is decoded. ``opener`` makes what
-        takes frames apart.
+        ``watch`` is shown the index and the native part of each unit before its events are handed on, but of those of
+        a run, which differ from one that was shown in its text alone. ``opener`` makes what takes frames apart.
         """
         self._codec = codec
         self._name = codec.name
@@ -68,27 +66,29 @@ class Source:
         self._watch = watch
         self._marks = getattr(shape, "done", None) is not None
         self._reader = shape.reader(options.limits, options.strict)
-        self._grammar = Grammar(codec.name)
+        self.grammar = self._grammar = Grammar(codec.name)
         self._carried = Carried(codec, self._grammar, options)
         self._carry = self._carried.reader
         self._opener = opener(options, self._carried.fault)
+        # text that is no longer cannot nest deeper than the limit
+        self._deep = 2 * options.limits.nesting
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire, options.limits.part)
         self._plain = has_short_way(self._wire, "read", "plain")
-        self._short = self._plain and watch is None and opener is FrameOpener
+        self._grows = type(self._wire).grow is not Decoder.grow
+        self._short = self._plain and opener is FrameOpener
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
-        whole = run is not None and self._short and not noted and runs.ON
+        whole = run is not None and self._short and not noted and runs.ON and self._reader.framing is not None
         self._runs = RunReader(options.limits) if whole else None
-        self._repeated = False
-        self._seen: Open | None = None
-        self._since = 0
+        self._next: Hot | None = None
+        """What the next unit may well be, if it differs from the last in its holes alone."""
 
     def go_the_long_way(self) -> None:
         """For tests: read nothing by the short way."""
         self._plain = self._short = False
-        self._runs = None
+        self._runs = self._next = None
 
     @property
     def ended(self) -> bool:
@@ -100,33 +100,14 @@ class Source:
         """How many units were read so far, one that raised included."""
         return self._unit + 1
 
-    @property
-    def model(self) -> Model | None:
-        """Who answers, as the stream says; a name that was given for one without is not of the stream."""
-        return self._grammar.start.model if self._grammar.start is not None else None
-
-    @property
-    def usage(self) -> TokenCounts | None:
-        """What its counts of tokens add up to so far."""
-        return self._grammar.usage
-
-    def held(self) -> int:
-        """Bytes that the open part is in memory, about and rather too many: its data at both ends, and its fragments.
-
-        To be asked after each chunk: the fragments are those of units since it was first asked in this part.
-        """
-        grammar = self._grammar
-        if grammar.part is not self._seen:
-            self._seen, self._since = grammar.part, self._unit
-        if grammar.state is not INSIDE:
-            return 0
-        return 2 * grammar.size + (0 if grammar.kind in _PASS else _FRAGMENT * (self._unit - self._since))
-
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
+        if self._next is not None and self._alike(chunk):
+            return
         frame = self._reader.one(chunk) if self._short else None
         if frame is not None:
-            if not self._usual(frame, None):
+            if not self._usual(frame, chunk):
+                self._next = None
                 self._frame(frame)
             return
         try:
@@ -152,22 +133,22 @@ class Source:
         self._check(events)
         self._emit(events)
         if not self.ended:
-            raise self._truncated()
-
-    def _truncated(self) -> TruncatedStream:
-        error = TruncatedStream("the input ended without a terminal unit")
-        error.locate(excerpt=self._tail)
-        self._locate(error, self._unit + 1)
-        return error
+            error = TruncatedStream("the input ended without a terminal unit", excerpt=self._tail)
+            self._locate(error, self._unit + 1)
+            raise error
 
     def _locate(self, error: TranslateError, unit: int) -> None:
         error.locate(format=self._format, unit=unit, state=self._wire.state)
 
+    def _locate_at(self, error: TranslateError, frame: Frame) -> None:
+        error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)
+        self._locate(error, self._options.unit)
+
     def _take(self, frames: Iterator[Frame]) -> None:
         reader = self._reader
         while True:
-            if self._repeated:
-                self._run()
+            if self._next is not None:
+                self._run(self._next)
             start = reader.cursor.at
             try:
                 frame = next(frames, None)
@@ -180,21 +161,18 @@ class Source:
             if frame is None:
                 break
             if not (self._short and self._usual(frame, start)):
-                self._repeated = False
+                self._next = None
                 self._frame(frame)
         if reader.ended and not self.ended:
             self._close(marked=True)
 
     # ---- runs of fragments
 
-    def _run(self) -> None:
+    def _run(self, hot: Hot) -> None:
         """Read the fragments that come next and differ from the last unit in their holes alone."""
         reader, found = self._reader, self._runs
-        hot = self._wire.hot()
-        if found is None or hot is None or reader.ended:
-            return
         at = reader.cursor.at
-        if at >= len(reader.cursor.data):
+        if found is None or reader.ended or at >= len(reader.cursor.data):
             return
         run = found.read(hot, reader.cursor)
         if run is None:
@@ -214,12 +192,32 @@ class Source:
         self._emit_run(run)
         self._options.unit = self._unit
 
+    def _alike(self, chunk: Chunk) -> bool:
+        """A chunk that is one such fragment; false, before anything was changed, where it is not."""
+        found, hot, grammar = self._runs, self._next, self._grammar
+        if found is None or hot is None or type(chunk) is not bytes:
+            return False
+        run = found.one(hot, chunk)
+        if run is None:
+            return False
+        text = run.texts[0]
+        size = grammar.size + (len(text) or 1)
+        if size > self._options.limits.part or not self._reader.passes(len(chunk)):
+            return False
+        grammar.size = size
+        self._unit += 1
+        self._options.unit = self._unit
+        if self._grows:
+            self._wire.grow(text)
+        self._emit_run(run)  # type: ignore[misc]
+        return True
+
     # ---- one unit, the short way
 
-    def _usual(self, frame: Frame, start: int | None) -> bool:
+    def _usual(self, frame: Frame, where: int | bytes) -> bool:
         """A unit as most are; false, before anything was changed, where it is in any way unusual.
 
-        ``start``: where it begins in what is at hand, if others may follow it there.
+        ``where``: it begins in what is at hand, or the chunk that it is.
         """
         data, _, name, carries, pings, whole = frame
         if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
@@ -228,11 +226,15 @@ class Source:
             return False
         unit: Any = data
         carry: Any = None
+        end: Any = None
         if type(data) is bytes:
+            if len(data) > self._deep and data.count(b"[") + data.count(b"{") > self._deep // 2:
+                return False
             try:
-                unit = jsontext.loads(data, self._options.limits.nesting)
-                carry = jsontext.loads(carries[0]) if carries else None
-            except TranslateError:
+                # what it may have changed without a word is a float then, and as such unusual
+                unit = orjson.loads(data)
+                carry = orjson.loads(carries[0]) if carries else None
+            except ValueError:
                 return False
         if type(unit) is not dict:
             return False
@@ -244,16 +246,26 @@ class Source:
         if carry is not None:
             size = len(carries[0]) if carries else len(data or ())
             known = type(carry) is dict and size <= self._options.limits.carry and self._carry.plain
-            if not known or not short.allows(carry, self._name):
+            if not known:
                 return False
+            if not short.allows(carry, self._name):
+                text = carries[0] if carries else data
+                if type(text) is not bytes or b"$" in text or jsontext.doubtful(text) or not short.changes_end(carry):
+                    return False
+                end = carry
         events = self._wire.plain(unit, name)
         if events is None:
             return False
+        self._unit += 1
+        self._options.unit = self._unit
+        if self._watch is not None:
+            self._watch(self._unit, unit)
+        if end is not None:
+            self._end_at(events, end, frame)
+            return True
         if carry is not None:
             short.put(carry, events[0], self._name)
             self._carry.used = True
-        self._unit += 1
-        self._options.unit = self._unit
         event, grammar = events[0], self._grammar
         if (
             type(event) is Append
@@ -264,31 +276,25 @@ class Source:
         ):
             grammar.size = size
         else:
-            self._check_at(events, frame)
-        if self._runs is not None and start is not None:
-            self._repeated = self._repeats(events, unit, frame, start)
+            try:
+                self._check(events)
+            except TranslateError as error:
+                self._locate_at(error, frame)
+                raise
+        if self._runs is not None:
+            self._next = self._runs.learned(self._wire.hot(), self._reader, events, unit, frame, where)
         self._emit(events)
         return True
 
-    def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
+    def _end_at(self, said: list[Event], carry: JsonObject, frame: Frame) -> None:
+        """An end with a carry that changes it: whatever a carry does to another event is refused."""
         try:
+            events = self._carried.apply(said, carry, [])
             self._check(events)
         except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(frame.data))
-            self._locate(error, self._unit)
+            self._locate_at(error, frame)
             raise
-
-    def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
-        """Whether the next unit may well differ from this one in its holes alone."""
-        if type(last := events[-1]) is not Append or last.state is not None or len(events) > 2:
-            return False
-        cursor, framing = self._reader.cursor, self._reader.framing
-        found, hot = self._runs, self._wire.hot()
-        if found is None or hot is None or framing is None or type(frame.data) is not bytes:
-            return False
-        if cursor.at >= len(cursor.data):
-            return found.knows(hot)
-        return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
+        self._emit(events)
 
     # ---- one frame, the long way
 
@@ -314,8 +320,7 @@ class Source:
                 self._tail = excerpt(frame.data)
             self._check(events)
         except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)
-            self._locate(error, self._options.unit)
+            self._locate_at(error, frame)
             raise
         self._emit(events)
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..algebra.events import PART_KINDS, Event, Model, Ping, TokenCounts
+from ..algebra.events import PART_KINDS, Append, Event, Model, Ping, TokenCounts
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
@@ -15,6 +15,7 @@ from ..jsontext import too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk
+from .held import Held
 from .options import ModelOption, make_options, of_type, one_of
 from .runs import Run
 from .source import Source
@@ -159,6 +160,7 @@ class Translator(Machine):
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
+        self._held = Held(self._source.grammar)
         self._format = src
         self._options = options
         self._raise_errors = errors == "raise"
@@ -188,17 +190,18 @@ class Translator(Machine):
     @property
     def model(self) -> Model | None:
         """Who answers, as the stream says it, once it has."""
-        return self._source.model
+        start = self._source.grammar.start
+        return start.model if start is not None else None
 
     @property
     def usage(self) -> TokenCounts | None:
         """What its counts of tokens add up to so far, once there are some."""
-        return self._source.usage
+        return self._source.grammar.usage
 
     @property
     def held(self) -> int:
         """Bytes that the open part takes in memory, about and rather too many. To be asked after each chunk."""
-        return self._source.held()
+        return self._held(self._source.units)
 
     @property
     def ended(self) -> bool:
@@ -255,12 +258,19 @@ class EventReader(Machine):
     """Input to events, checked: the first half of a translation by itself. Its output is events."""
 
     def __init__(
-        self, src: str, *, strict: bool = True, limits: Limits | None = None, report: Report | None = None
+        self,
+        src: str,
+        *,
+        strict: bool = True,
+        limits: Limits | None = None,
+        report: Report | None = None,
+        folds: bool = False,
     ) -> None:
+        """``folds``: plain fragments that are read together become one event, without what only their units had."""
         codec, shape = resolve(src)
         options = make_options(strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
-        self._source = Source(codec, shape, src, options, self._collect, self._run)
+        self._source = Source(codec, shape, src, options, self._collect, self._fold if folds else self._run)
         super().__init__(joined=False)
 
     @property
@@ -270,6 +280,9 @@ class EventReader(Machine):
 
     def _run(self, run: Run) -> None:
         self._out.extend(run.events())
+
+    def _fold(self, run: Run) -> None:
+        self._out.append(Append(run.text))
 
     def _collect(self, events: Sequence[Event]) -> None:
         self._out.extend(events)

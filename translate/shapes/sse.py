@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
@@ -21,7 +20,8 @@ from ..algebra.events import JsonObject
 from ..errors import DecodeError, GrammarError, TranslateError, excerpt
 from ..limits import Limits
 from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, too_large
-from .lines import LineBuffer, RidingWriter, inside
+from .blocks import ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
+from .lines import LineBuffer, RidingWriter
 
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n"
@@ -34,54 +34,14 @@ _BODY = re.compile(rb"[ \t]*+(?:\{|\[[ \t]*+(?:[\[{]|$))")
 _KEEP = 4096
 _new = tuple.__new__
 _LF = 10
-_NO_NAME = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
-"""What an event name cannot have in it: what some reader takes for a line end, or half a character."""
-_NAME = 64
-"""Characters of an event name that is worth remembering."""
-
 BARE_BODY: Final = "\n"
 """The name of a unit that is a bare JSON body; no event can have it."""
-ERROR_LINE: Final = "\nerror"
-"""The name of a unit that is the JSON of a line ``error: …``; no event can have it."""
-ERROR_MEMBER: Final = "\nerror.error"
-"""The name of a unit whose member ``error`` is the JSON of such a line."""
-
 E = TypeVar("E", bound=TranslateError)
-CarryPlace: TypeAlias = Literal["comment", "member"]
 WritesDone: TypeAlias = Literal["always", "success", "never"]
-
-
-@lru_cache
-def framing_of(place: CarryPlace, *, names: bool, errors: bool) -> Framing:
-    """How blocks are laid out: the carry as a comment or as the unit's last member, the event name, and the data."""
-
-    def framing(unit: bytes, name: str | None, carry: bytes | None) -> bytes:
-        before = _before_data(name, names, errors) if name is not None else b"data: "
-        if carry is None:
-            return before + unit + b"\n\n"
-        if place == "member":
-            return before + inside(unit, carry) + b"\n\n"
-        return b": carry " + carry + b"\n" + before + unit + b"\n\n"
-
-    return framing
 
 
 framing = framing_of("comment", names=True, errors=False)
 """The framing without options."""
-
-
-def _before_data(name: str, names: bool, errors: bool) -> bytes:
-    # names that the other side chose are not kept at length
-    return (_known_before if len(name) <= _NAME else _known_before.__wrapped__)(name, names, errors)
-
-
-@lru_cache(maxsize=64)
-def _known_before(name: str, names: bool, errors: bool) -> bytes:
-    if errors and name in (ERROR_LINE, ERROR_MEMBER):
-        return b"error: "
-    if not names or name[:1] in ("", " ") or _NO_NAME.search(name):
-        return b"data: "
-    return b"event: " + name.encode() + b"\ndata: "
 
 
 class SseReader:
@@ -138,6 +98,16 @@ class SseReader:
         cursor.base, cursor.data, cursor.at = offset + size, b"", 0
         self._block_offset = cursor.base
         return _new(Frame, (text, offset, name and name.decode(), () if carry is None else (carry,), 0, True))
+
+    def passes(self, size: int) -> bool:
+        cursor = self.cursor
+        if self._head is not None or self._kept or self._block or self._after_cr or self._lines.size:
+            return False
+        if self.ended or self._octets.held or cursor.at < len(cursor.data):
+            return False
+        cursor.base, cursor.data, cursor.at = cursor.base + cursor.at + size, b"", 0
+        self._block_offset = cursor.base
+        return True
 
     def close(self) -> Iterator[Frame]:
         rest = self._kept + (self._head or b"") + self._octets.rest()

@@ -27,7 +27,7 @@ from translate.algebra.usage import latest
 from translate.carry.repeats import VALUES
 from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
-from translate.shapes.sse import ERROR_LINE, ERROR_MEMBER
+from translate.shapes.blocks import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
 from .units import Canonical, with_text
