@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from ..algebra.events import Model, TokenCounts
 from ..carry.losses import Finding, Report
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
+from .budget import OverBudget
 
 Outcome: TypeAlias = Literal[
     "finished", "passed", "failed", "cut", "broken", "timed out", "stopped", "disconnected", "cancelled"
@@ -23,7 +24,7 @@ Outcome: TypeAlias = Literal[
 ``cut``           it ended without a terminal unit, or its source raised
 ``broken``        it is no valid stream of its format, or holds what the target must not lose
 ``timed out``     it took longer than :class:`translate.adapters.Timeouts` allow
-``stopped``       whoever ran it ended it
+``stopped``       whoever ran it ended it, for want of memory say
 ``disconnected``  its receiver went away
 ``cancelled``     the task that ran it was cancelled
 """
@@ -214,7 +215,7 @@ def outcome_of(failure: BaseException | None) -> Outcome:
             return "failed"
         case StreamTimeout():
             return "timed out"
-        case StreamStopped():
+        case StreamStopped() | OverBudget():
             return "stopped"
         case TranslateError() if not isinstance(failure, TruncatedStream):
             return "broken"
