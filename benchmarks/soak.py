@@ -163,7 +163,8 @@ async def soak(seconds: float, clients: int, every: float) -> bool:
         last = _state(process.pid)
     finally:
         process.terminate()
-        code = process.wait(60)
+        # the upstream goes on meanwhile
+        code = await asyncio.to_thread(process.wait, 120)
         server.close()
     for name, count in sorted(made.counts.items()):
         print(f"{count:8d} {name}")

@@ -109,6 +109,12 @@ def test_parts_that_are_open_share_it_too() -> None:
                     assert (b'"code":503' in got.body) is fails
 
 
+def test_a_stream_that_holds_too_much_is_no_broken_one() -> None:
+    from translate.adapters.observe import outcome_of
+
+    assert outcome_of(OverBudget()) == "stopped"
+
+
 def test_output_that_is_not_taken_is_counted_while_it_waits() -> None:
     budget = Budget(100)
     share = budget.share()

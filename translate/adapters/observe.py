@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from traceback import format_tb
 from typing import Any, Literal, TypeAlias
 
+from ..algebra.events import Model, TokenCounts
 from ..carry.losses import Finding, Report
 from ..errors import StreamStopped, StreamTimeout, TranslateError, TruncatedStream, UpstreamFailure
+from .budget import OverBudget
 
 Outcome: TypeAlias = Literal[
     "finished", "passed", "failed", "cut", "broken", "timed out", "stopped", "disconnected", "cancelled"
@@ -22,7 +24,7 @@ Outcome: TypeAlias = Literal[
 ``cut``           it ended without a terminal unit, or its source raised
 ``broken``        it is no valid stream of its format, or holds what the target must not lose
 ``timed out``     it took longer than :class:`translate.adapters.Timeouts` allow
-``stopped``       whoever ran it ended it
+``stopped``       whoever ran it ended it, for want of memory say
 ``disconnected``  its receiver went away
 ``cancelled``     the task that ran it was cancelled
 """
@@ -65,6 +67,13 @@ class Stats:
     translating: float = 0.0
     duration: float = 0.0
     report: Report = field(default_factory=lambda: Report(incidental=False))
+
+    def said(self, model: Model | None, usage: TokenCounts | None) -> None:
+        """What the stream says of itself."""
+        if model is not None:
+            self.model, self.provider = model.name, model.provider
+        if usage is not None:
+            self.input_tokens, self.output_tokens = usage.input_tokens, usage.output_tokens
 
     @property
     def per_unit(self) -> float | None:
@@ -206,7 +215,7 @@ def outcome_of(failure: BaseException | None) -> Outcome:
             return "failed"
         case StreamTimeout():
             return "timed out"
-        case StreamStopped():
+        case StreamStopped() | OverBudget():
             return "stopped"
         case TranslateError() if not isinstance(failure, TruncatedStream):
             return "broken"

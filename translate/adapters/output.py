@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
 
+from .budget import SMALL, Share
 from .observe import Stats
 from .options import Sink
 
@@ -15,6 +17,7 @@ GRACE = 1.0
 """Seconds that a receiver has to take the failure unit of a stream that was ended."""
 LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 """What a sink raises when the receiver has left."""
+_NOTHING = nullcontext()
 
 
 class SinkError(Exception):
@@ -72,12 +75,13 @@ class Output:
         while self._pinging is not None:
             await self._pinging.wait()
 
-    async def put(self, data: bytes) -> None:
-        """Write a piece, when it is quiet."""
+    async def put(self, data: bytes, share: Share | None = None) -> None:
+        """Write a piece, when it is quiet. ``share`` holds it meanwhile, where it is large: :class:`OverBudget`."""
         if self.error is not None:
             raise self.error
-        self.busy = True
-        await self._write(self._sink, data)
+        with share.lent(len(data)) if share is not None and len(data) > SMALL else _NOTHING:
+            self.busy = True
+            await self._write(self._sink, data)
         self._stats.bytes_out += len(data)
         self.busy = False
 

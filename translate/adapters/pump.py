@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
-from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, Unpack
 
@@ -20,20 +19,17 @@ from anyio.abc import TaskGroup
 from ..engine.translator import Translator
 from ..errors import StreamTimeout
 from .alarms import Alarms, Waits
-from .budget import SMALL, OverBudget, Share
+from .budget import OverBudget, Share
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
 from .running import Running
-from .upstream import Response, Source, Upstream, opened, size
+from .upstream import TURN, Response, Source, Upstream, opened, size
 
 HOLD = 0.1
 """Seconds that a sink has to be cancelled."""
 LINGER = 1.0
 """Seconds that a source has to end after its terminal unit: one that does can be used again."""
-TURN = 16
-"""Pieces of input after which others have their turn."""
-_NOTHING = nullcontext()
 _log = logging.getLogger("translate.adapters")
 
 
@@ -70,38 +66,32 @@ class Pump:
         )
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
-        self._share = share
-        self._running = running
+        self._share, self._running = share, running
         self._output = Output(sink, refuse, self.stats)
         self._alarms = Alarms(timeouts, ping)
         self._scope: anyio.CancelScope | None = None
+        self._group: TaskGroup | None = None
         self._upstream: Upstream | None = None
         self._held: list[Any] = []
         self._waits = Waits(self._output, self.stats, self._alarms, eager)
         self._ended_by: Exception | None = None
-        self.left = False
-        """Whether the receiver has left."""
-        self._group: TaskGroup | None = None
+        self.left = False  # whether the receiver has
         self._clock: Callable[[], float] = anyio.current_time
         self.begun = False
         """Whether there is a stream: see :meth:`begin`."""
 
     def passing(self) -> None:
         """From here on, pass everything on as it is: it is no stream."""
-        self._translator = None
-        self._waits.passes = True
-
-    def finish(self) -> None:
-        """Cancel the body: nothing more of it is wanted."""
-        self._cancel()
+        self._translator, self._waits.passes = None, True
 
     def stop(self, error: Exception) -> None:
         """End the stream now, with ``error`` as its failure unless all was said."""
         if self._ended_by is None and self._waits.state != "done":
             self._ended_by = None if self._said else error
-            self._cancel()
+            self.finish()
 
-    def _cancel(self) -> None:
+    def finish(self) -> None:
+        """Cancel the body: nothing more of it is wanted."""
         if self._scope is not None:
             self._scope.cancel()
         if self._output.busy and self._group is not None:
@@ -151,10 +141,9 @@ class Pump:
         lingers, taken = False, 0
         while not self.finished:
             taken += 1
-            if not taken % TURN:
-                # what is at hand may come without a wait: others run, and whoever has left is noticed
-                await anyio.lowlevel.checkpoint()
             try:
+                if not taken % TURN:
+                    await anyio.lowlevel.checkpoint()
                 chunk = await anext(chunks)
             except StopAsyncIteration:
                 break
@@ -232,21 +221,14 @@ class Pump:
         if self.begun:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
             self.stats.duration = anyio.current_time() - self._waits.start
-            self._tell_of(self._translator)
+            if self._translator is not None:
+                self.stats.said(self._translator.model, self._translator.usage)
             self._told.end()
             if self._running is not None:
                 self._running.discard(self)
         self._waits.state = "done"
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None
-
-    def _tell_of(self, translator: Translator | None) -> None:
-        """What the stream said of itself, for the figures."""
-        stats = self.stats
-        if translator is not None and translator.model is not None:
-            stats.model, stats.provider = translator.model.name, translator.model.provider
-        if translator is not None and translator.usage is not None:
-            stats.input_tokens, stats.output_tokens = translator.usage.input_tokens, translator.usage.output_tokens
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
@@ -312,7 +294,6 @@ class Pump:
                 if self._share is not None and not self.finished:
                     self._share.read(size(chunk), self.stats.units, self._translator.held)
             except OverBudget as error:
-                self._held.clear()
                 await self.fail(error)
             if units != self.stats.units:
                 if self.stats.first is not None:
@@ -379,26 +360,20 @@ class Pump:
             self._waits.read = anyio.current_time()
 
     async def _flush(self) -> None:
-        out = self._held
-        data = out[0] if len(out) == 1 else b"".join(out)
+        out, self._held = self._held, []
         # a failure is said whatever it takes
         fails = self._translator is not None and self._translator.failure is not None
-        with self._share.lent(len(data)) if self._share and len(data) > SMALL and not fails else _NOTHING:
-            self._held = []
-            await self._output.put(data)
+        await self._output.put(out[0] if len(out) == 1 else b"".join(out), None if fails else self._share)
         if self._alarms:
             self._waits.read = self._output.written
-
-    # ---- beside it -------------------------------------------------------------------------------------------
 
     async def _wait_for(self, gone: Callable[[], Awaitable[None]]) -> None:
         try:
             await gone()
         except Exception as error:
-            # raised here, it would be raised in a group
             self._output.error = SinkError(error)
         self.left = True
-        self._cancel()
+        self.finish()
 
     def _ring(self, phase: str, seconds: float) -> None:
         if phase != "ping":
@@ -420,7 +395,6 @@ class Pump:
             if out:
                 await self._output.ping(b"".join(out))
         except SinkError:
-            self._cancel()
+            self.finish()
         except Exception as error:
-            # raised here, it would be raised in a group
             self.stop(error)

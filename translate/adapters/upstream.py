@@ -9,6 +9,8 @@ import anyio
 
 from .encodings import Inflater, undoes
 
+TURN = 16
+"""Pieces after which others have their turn: what is at hand comes without a wait, and no one could leave meanwhile."""
 CLOSING = 5.0
 """Seconds that a source may take to close, whatever was cancelled."""
 
