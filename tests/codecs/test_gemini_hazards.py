@@ -228,6 +228,10 @@ ROWS: dict[str, tuple[list[Any], list[str]]] = {
             STOP,
         ],
     ),
+    "data of no type": (
+        [chunk({"inlineData": {"data": "AAE="}}, reason="STOP")],
+        [START, "open inline_data", "+b'\\x00\\x01'", "close", STOP],
+    ),
     "a part that nobody knows": (
         [chunk(text("a")), chunk({"fileData": {"fileUri": "u"}}), chunk(text("b"), {"new": 1}, reason="STOP")],
         [*A, "foreign", "+b", "close", STOP],

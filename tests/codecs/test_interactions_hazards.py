@@ -81,6 +81,10 @@ ROWS: dict[str, tuple[list[Any], list[str]]] = {
         [CREATED, begin("thought"), stop(), completed()],
         ["start", "open thinking", "close", STOP],
     ),
+    "members that are of other events": (
+        [{**CREATED, "error": None}, S, say("Hi"), {**stop(), "error": True, "step": {"type": "x"}}, completed()],
+        [*HI, "close", STOP],
+    ),
     "7 an empty output": ([CREATED, S, stop(), completed()], ["start", "foreign", "foreign", STOP]),
     "8 arguments after an empty object": (
         [CREATED, F, delta("arguments_delta", arguments='{"a":1}'), stop(), completed("requires_action")],
@@ -336,6 +340,7 @@ def test_a_failure_is_an_error(code: int | None) -> None:
         event("step.start", index=0, step={}),
         event("step.delta", index=0, delta={}),
         event("error", error="m"),
+        event("step.start", index=0, step={"type": "function_call", "name": ""}),
         {**CREATED, "metadata": {"usage": {"total_input_tokens": "9"}}},
     ],
     ids=str,

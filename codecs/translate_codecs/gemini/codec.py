@@ -141,5 +141,5 @@ def _same_part(said: Open, meant: Open) -> bool:
     if said.kind == "tool_call":
         return said.name == meant.name and (said.id == meant.id or (is_made(said.id) and is_made(meant.id)))
     if said.kind in ("inline_data", "inline_thinking"):
-        return said.mime_type == (meant.mime_type or OCTETS)
+        return (said.mime_type or OCTETS) == (meant.mime_type or OCTETS)
     return said.kind in ("text", "thinking") or (said.id, said.name) == (meant.id, meant.name)

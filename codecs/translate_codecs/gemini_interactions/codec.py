@@ -115,5 +115,5 @@ def _same_part(said: Open, meant: Open) -> bool:
     if said.kind == "tool_call":
         return same_call(said, meant)
     if said.kind in ("inline_data", "inline_thinking"):
-        return said.mime_type == (meant.mime_type or OCTETS)
+        return (said.mime_type or OCTETS) == (meant.mime_type or OCTETS)
     return said.kind in ("text", "thinking") or (said.id, said.name) == (meant.id, meant.name)

@@ -200,14 +200,14 @@ class InteractionsDecoder(Decoder):
         member(unit, "index", int, "a step.start")
         step = member(unit, "step", dict, "a step.start")
         kind = kind_of_step(member(step, "type", str, "a step"))
+        said: list[Event] = [Foreign(NAME, unit)]
+        if kind is not None:
+            said = [_opening(kind, step)]
+            signature = optional(step, SIGNATURE, str, "a step")
+            text = _first_text(kind, step)
+            if text or signature:
+                said.append(Append(text, state_of(signature) if signature else None))
         self._allow(START)
-        if kind is None:
-            return [Foreign(NAME, unit)]
-        said: list[Event] = [_opening(kind, step)]
-        signature = optional(step, SIGNATURE, str, "a step")
-        text = _first_text(kind, step)
-        if text or signature:
-            said.append(Append(text, state_of(signature) if signature else None))
         return said
 
     def _on_delta(self, unit: JsonObject) -> list[Event]:
@@ -295,7 +295,9 @@ def _opening(kind: PartKind, step: JsonObject) -> Open:
     if kind == "thinking":
         return Open(kind)
     id = optional(step, "call_id" if kind == "server_tool_result" else "id", str, "a step") or None
-    name = optional(step, "name", str, "a step") or None if kind == "tool_call" else step["type"]
+    name = member(step, "name", str, "a function_call") if kind == "tool_call" else step["type"]
+    if not name:
+        raise DecodeError("a function_call without a name", expected="a name")
     return Open(kind, id, name)
 
 

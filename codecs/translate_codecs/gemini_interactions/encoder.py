@@ -34,6 +34,7 @@ from .words import (
     COMPLETED,
     CREATED,
     DELTA,
+    ERROR,
     ISSUER,
     NAME,
     PLAIN,
@@ -97,7 +98,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
             if type(end) is not Finish:
                 return {STATUS: unit["interaction"]["status"]}
             return None if jsontext.same(*(self._completed(end, home=home) for home in (False, True))) else {}
-        if "error" in unit:
+        if kind == ERROR:
             failure = self.read(unit, None)[0]
             assert type(failure) is Failure
             return None if error_unit(failure, at_home=True) == error_unit(failure, at_home=False) else {}
