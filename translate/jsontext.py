@@ -276,9 +276,7 @@ def has_surrogates(text: str) -> bool:
 
 def whole(text: str) -> str:
     """``text`` with surrogate pairs that were joined from two fragments made one character."""
-    if not has_surrogates(text):
-        return text
-    return units(text).decode("utf-16-le", "surrogatepass")
+    return units(text).decode("utf-16-le", "surrogatepass") if has_surrogates(text) else text
 
 
 def _real(value: float) -> str:
