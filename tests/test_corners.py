@@ -132,8 +132,11 @@ def test_a_state_of_other_values_is_said_whole() -> None:
 def test_a_residue_that_makes_something_else_of_its_unit(patch: Any) -> None:
     group = text_group("a")
     units = [beside(group[0], {"gateway": {"patch": patch}}), *group[1:], stop()]
-    with pytest.raises(CarryError, match="does not fit its unit: it makes a unit that says something else"):
+    what = "does not fit its unit: it makes a unit that says something else"
+    with pytest.raises(CarryError, match=what) as raised:
         list(convert(units, "unievent", "gateway"))
+    # it came with the source: the error has its place there
+    assert (raised.value.format, raised.value.unit) == ("unievent", 0)
 
 
 class Plain(Codec):

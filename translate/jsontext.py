@@ -269,9 +269,7 @@ def has_surrogates(text: str) -> bool:
 
 def whole(text: str) -> str:
     """``text`` with surrogate pairs that were joined from two fragments made one character."""
-    if not has_surrogates(text):
-        return text
-    return units(text).decode("utf-16-le", "surrogatepass")
+    return units(text).decode("utf-16-le", "surrogatepass") if has_surrogates(text) else text
 
 
 def _number(value: float) -> str:
@@ -379,17 +377,16 @@ def check_value(value: Any, nesting: int = NESTING) -> None:
 
 def copied(value: Any) -> Any:
     """A copy of a JSON value that shares nothing that can change with it."""
-    if type(value) is not dict and type(value) is not list:
+    if type(value) not in (dict, list):
         return value
-    out: Any = {} if type(value) is dict else []
+    out: Any = type(value)()
     stack: list[tuple[Any, Any]] = [(value, out)]
     while stack:
         source, copy = stack.pop()
         pairs = source.items() if type(source) is dict else enumerate(source)
         for key, item in pairs:
-            made = item
-            if isinstance(item, (dict, list)):
-                made = {} if isinstance(item, dict) else []
+            made = {} if isinstance(item, dict) else [] if isinstance(item, list) else item
+            if made is not item:
                 stack.append((item, made))
             if isinstance(copy, dict):
                 copy[key] = made

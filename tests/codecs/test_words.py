@@ -206,7 +206,7 @@ def test_errors_in_uni_event() -> None:
 
 def test_arguments() -> None:
     assert [arguments_of(raw) for raw in ("", " \n", ' {"a":1} ')] == ["{}", "{}", ' {"a":1} ']
-    assert [parse_arguments(raw, "f", "t") for raw in ("", " \n", ' {"a":1} ')] == [{}, {}, {"a": 1}]
+    assert [parse_arguments(raw, "f", "t", 9) for raw in ("", " \n", ' {"a":1} ')] == [{}, {}, {"a": 1}]
     for raw, position in (('{"a":x}', 5), ("[]", None), ("5", None)):
         with pytest.raises(ToolArgumentsError) as caught:
             UNIEVENT.assemble([Open("tool_call", "t", "f"), Append(raw), Close(), Finish()])

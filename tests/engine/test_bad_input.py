@@ -345,6 +345,12 @@ def test_the_limit_of_nesting_holds_for_arguments_and_digits_have_one() -> None:
     _, error = attempt([FIRST, tool("t", "f", deep), usage()], "gateway", "unievent")
     assert isinstance(error, LimitExceeded)
     assert error.limit == "nesting"
+    # a raised one is that which was set, up to what the process bears
+    assert attempt([FIRST, tool("t", "f", deep), usage()], "gateway", "unievent", limits=Limits(nesting=301))[1] is None
+    deeper = deep.replace("[" * 300, "[" * 90_000).replace("]" * 300, "]" * 90_000)
+    _, error = attempt([FIRST, tool("t", "f", deeper), usage()], "gateway", "unievent", limits=Limits(nesting=10**6))
+    assert isinstance(error, LimitExceeded)
+    assert error.limit == "recursion"
     _, error = attempt(b'{"success":true,"code":' + b"1" * 5000 + b"}\n", "gateway-jsonl", "unievent")
     assert isinstance(error, LimitExceeded)
     assert (error.limit, error.offset) == ("digits", 0)
