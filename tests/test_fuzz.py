@@ -15,7 +15,7 @@ from tests.fuzz.laws import Broken
 from tests.fuzz.seeds import mutated, noise, seeds
 from tests.fuzz.spelling import RUNS, stream
 from tests.fuzz.targets import DICTIONARY, FORMATS, TARGETS
-from translate.engine import runs, templates
+from translate.engine import run_reader, runs
 
 INPUTS = 150
 
@@ -31,15 +31,15 @@ def test_target(target: str) -> None:
 
 def test_a_bug_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Else all of the above is about nothing: a reader that forgets the last text of a run."""
-    read = templates.RunReader.read
+    read = run_reader.RunReader.read
 
-    def forgetful(self: templates.RunReader, *args: Any) -> runs.Run | None:
+    def forgetful(self: run_reader.RunReader, *args: Any) -> runs.Run | None:
         run = read(self, *args)
         if run is not None:
             run.texts[-1] = ""
         return run
 
-    monkeypatch.setattr(templates.RunReader, "read", forgetful)
+    monkeypatch.setattr(run_reader.RunReader, "read", forgetful)
     watch = Watch(TARGETS["convert-unievent-sse"], tmp_path)
     rng = random.Random(1)
     for data in [*seeds("convert-unievent-sse"), *(noise(rng) for _ in range(100))]:

@@ -216,7 +216,7 @@ def assemble(
     that reports a failure raises :class:`UpstreamFailure`. For an asynchronous stream, await the result.
     """
     target = find_codec(dst)
-    reading = decode(stream, src, strict=strict, limits=limits)
+    reading = _skin(stream, _EventReader(src, strict=strict, limits=limits, folds=True))
     if isinstance(reading, AsyncStream):
         return _aassemble(reading, src, target.assemble)
     gathered = Gathered()

@@ -63,13 +63,15 @@ class Hot:
     """The unit that a plain fragment of the open part comes as, with holes: text that grows it, and nothing else.
 
     ``unit``: the canonical unit, with :data:`TEXT` for the text and, where it is stamped, :data:`NUMBER`. ``name``: its
-    SSE event name. ``codec`` and ``stamp``: the residue that holds the number, ``{codec: {stamp: n}}``.
+    SSE event name. ``codec`` and ``stamp``: the residue that holds the number, ``{codec: {stamp: n}}``. ``around``: for
+    the engine, what it has learned of such units; a codec's constant keeps it for all streams.
     """
 
     unit: JsonObject
     codec: str
     name: str | None = None
     stamp: str | None = None
+    around: dict[Any, Any] = field(default_factory=dict, repr=False)
 
 
 class Mended(NamedTuple):
@@ -101,7 +103,8 @@ class Written(NamedTuple):
     first. ``name``: its event name on SSE. ``made_up``: what the codec added to the unit comes from no one. ``later``:
     members that are said natively further on. ``guess``: what was assumed, field and reason. ``ends``: in a format
     whose end no unit says, the ``Finish`` that the end means if this is the last unit; where no unit is left to be
-    written, it is the last of what is ``meant``.
+    written, it is the last of what is ``meant``. ``exact``: the unit says exactly what is meant, as for
+    :meth:`Encoder.say`.
     """
 
     unit: JsonObject | None
@@ -111,6 +114,7 @@ class Written(NamedTuple):
     later: Collection[str] = ()
     guess: tuple[str, str] | None = None
     ends: Sequence[Event] = ()
+    exact: bool = False
 
 
 Said: TypeAlias = tuple[JsonObject, str | None, bool]
@@ -171,8 +175,9 @@ class Decoder(ABC):
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         """The short way for usual units: as :meth:`read` and :meth:`take`, the residue of the first event in place.
 
-        ``None``, before anything was changed, for whatever is in any way unusual. The test kit holds it to the long
-        way. It is used only where the class that defines :meth:`read` defines it too.
+        ``None``, before anything was changed, for whatever is in any way unusual, numbers with a fraction among it:
+        the unit was read quickly, so that an integer beyond 64 bits stands as such a number. The test kit holds it to
+        the long way. It is used only where the class that defines :meth:`read` defines it too.
         """
         return None
 

@@ -36,6 +36,7 @@ NESTING = 256
 _MANY = 8
 _DIGITS = bytes(ord("0") if byte in b"0123456789" else ord(" ") for byte in range(256))
 _LONG = b"0" * 19
+_LONG_INTEGER = re.compile(rb"(?<![.0-9])[0-9]{19,}+(?![.eE])")
 _SAMPLED = 1024
 # possessive, and an open end: text without its closing quote is scanned once
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
@@ -79,8 +80,8 @@ def doubtful(raw: bytes) -> bool:
     if len(raw) > _SAMPLED and b"000" not in raw[::6].translate(_DIGITS):
         # of so many digits, three would be among each sixth byte, side by side
         return False
-    # far cheaper than a search by pattern
-    return _LONG in raw.translate(_DIGITS)
+    # far cheaper than a search by pattern, which is only for what vectors are full of: fractions
+    return _LONG in raw.translate(_DIGITS) and _LONG_INTEGER.search(raw) is not None
 
 
 def loads(raw: bytes, nesting: int = NESTING) -> Any:
@@ -92,7 +93,7 @@ def loads(raw: bytes, nesting: int = NESTING) -> Any:
     if len(raw) > 2 * nesting and raw.count(b"[") + raw.count(b"{") > nesting:
         check_nesting(raw, nesting)
     # for a short unit the call alone would be a tenth of the work
-    if not (doubtful(raw) if len(raw) > _SAMPLED else _LONG in raw.translate(_DIGITS)):
+    if not ((len(raw) > _SAMPLED or _LONG in raw.translate(_DIGITS)) and doubtful(raw)):
         try:
             return orjson.loads(raw)
         except orjson.JSONDecodeError:

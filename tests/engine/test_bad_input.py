@@ -268,8 +268,6 @@ def test_arguments_that_are_no_object(raw: str, position: int | None) -> None:
     assert translated(native, "gateway", "gateway-jsonl") == lines(native)
 
 
-
-
 @each_raw
 @pytest.mark.parametrize("codec", [pytest.param("gateway"), "unievent"])
 def test_arguments_that_are_no_object_end_in_the_failure_of_the_target(

@@ -12,15 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from translate import Append, Limits, jsontext
+from translate.engine.run_reader import WINDOW, RunReader
 from translate.engine.runs import SYNTHETIC, Mark, Run
-from translate.engine.templates import WINDOW, RunReader, carry_of
-from translate.shapes import Cursor, blocks, lines
+from translate.engine.templates import carry_of
+from translate.shapes import Cursor, lines, sse
 from translate_codecs.gateway import words as gateway_units
 from translate_codecs.unievent import words as unievent_units
 
 GATEWAY, UNIEVENT = gateway_units.HOT["content"], unievent_units.HOT["text"]
 AT: Mark = ("unievent", "at")
-FRAMINGS = {"sse": blocks.framing, "jsonl": lines.framing}
+FRAMINGS = {"sse": sse.framing, "jsonl": lines.framing}
 each_framing = pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
 
 

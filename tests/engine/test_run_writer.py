@@ -25,8 +25,9 @@ from tests.engine.test_run_reader import (
     spelled,
     units_of,
 )
+from translate.engine.run_writer import RunWriter
 from translate.engine.runs import SYNTHETIC, Mark, Run
-from translate.engine.templates import RunWriter, around
+from translate.engine.templates import around
 from translate.shapes import lines
 from translate_codecs.gateway import words as gateway_units
 

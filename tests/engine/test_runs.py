@@ -184,8 +184,6 @@ CARRIES = [
 ]
 
 
-
-
 @pytest.mark.parametrize(
     "carry", [pytest.param(carry) if carry == b'{"x":{"synthetic":1}}' else carry for carry in CARRIES]
 )

@@ -101,9 +101,7 @@ def test_what_is_not_asked_for_costs_nothing(traced: bool, monkeypatch: pytest.M
     assert bool(runs) != traced
 
 
-@pytest.mark.parametrize(
-    "dst", [pytest.param(dst) if dst.startswith("unievent") else dst for dst in FORMATS]
-)
+@pytest.mark.parametrize("dst", [pytest.param(dst) if dst.startswith("unievent") else dst for dst in FORMATS])
 @given(st.data())
 def test_every_unit_comes_from_units_in_order(dst: str, data: st.DataObject) -> None:
     source = data.draw(sources())
@@ -125,9 +123,7 @@ def is_made_up(event: Event) -> bool:
     return type(event) is Start and is_synthetic(event, "gateway")
 
 
-@pytest.mark.parametrize(
-    "dst", [dst if dst.startswith("events") else pytest.param(dst) for dst in FORMATS]
-)
+@pytest.mark.parametrize("dst", [dst if dst.startswith("events") else pytest.param(dst) for dst in FORMATS])
 @given(st.data())
 def test_content_is_the_source_of_something_or_lost_and_reported(dst: str, data: st.DataObject) -> None:
     source = data.draw(sources())

@@ -24,7 +24,7 @@ from translate import (
 from translate.algebra.parts import Gathered, Growth
 from translate.algebra.weight import weight
 from translate.shapes import LONG, laid
-from translate.shapes.blocks import framing
+from translate.shapes.sse import framing
 
 MUCH = "x" * 10_000
 BOUNDS = Limits(unit=100_000, part=100_000, carry=100_000)

@@ -11,11 +11,11 @@ from tests.feeding import read, read_all_ways, singly
 from translate import LimitExceeded, Limits
 from translate.shapes import Frame, Reader
 from translate.shapes.array import ArrayReader
-from translate.shapes.blocks import framing as sse_framing
 from translate.shapes.lines import LinesReader
 from translate.shapes.lines import framing as line_framing
 from translate.shapes.objects import Objects, ObjectsReader
 from translate.shapes.sse import Sse, SseReader
+from translate.shapes.sse import framing as sse_framing
 
 BOM = b"\xef\xbb\xbf"
 

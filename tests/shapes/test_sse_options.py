@@ -9,9 +9,9 @@ import pytest
 from tests.feeding import Read, read_all_ways
 from translate import Limits
 from translate.shapes import Frame
-from translate.shapes.blocks import BARE_BODY, ERROR_LINE, ERROR_MEMBER
+from translate.shapes.blocks import ERROR_LINE, ERROR_MEMBER
 from translate.shapes.objects import Objects
-from translate.shapes.sse import Sse
+from translate.shapes.sse import BARE_BODY, Sse
 
 DONE = b"[DONE]"
 

@@ -72,7 +72,7 @@ def compose(said: Sequence[Event], meant: Sequence[Event], own: str, *, made_up:
 def compose_plain(events: Sequence[Event], own: str, *, made_up: bool) -> JsonObject | None:
     """As :func:`compose`, of a unit that says exactly ``events``; ``None`` where nothing is needed."""
     residue = events[0].residue
-    if len(events) > 1 and events[1].residue is not None:
+    if len(events) > 1 and any(event.residue is not None for event in events[1:]):
         return compose(events, events, own, made_up=made_up) or None
     if residue is None:
         return {"synthetic": True} if made_up else None

@@ -30,6 +30,8 @@ def diff(canonical: Any, actual: Any) -> Patch:
             changed = [(a.get(k, _ABSENT), v, [*path, k]) for k, v in b.items() if not _equals(a.get(k, _ABSENT), v)]
             waiting += reversed(changed)
         elif type(a) is list and type(b) is list and len(a) == len(b):
+            if a == b and jsontext.same(a, b):
+                continue
             waiting += reversed([(x, y, [*path, i]) for i, (x, y) in enumerate(zip(a, b, strict=True))])
         elif a is _ABSENT or not jsontext.same(a, b):
             out.append([path, b])

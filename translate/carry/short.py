@@ -33,6 +33,14 @@ def allows(carry: JsonObject, own: str) -> bool:
     return True
 
 
+def changes_end(carry: JsonObject) -> bool:
+    """Whether a carry changes nothing but an end: behind that, no one has to know what was meant."""
+    events = carry.get("events")
+    if type(events) is not list or len(events) != 1 or "before" in carry or "end" in carry or "member" in carry:
+        return False
+    return type(events[0]) is dict and events[0].get("as") == "finish"
+
+
 def put(carry: JsonObject, first: Event, own: str) -> None:
     """Put what such a carry holds into the residue of the first event said by its unit."""
     residue = dict(first.residue) if first.residue else {}

@@ -41,7 +41,7 @@ class Checker(Machine):
         self._marked = getattr(shape, "done", None) is not None and getattr(shape, "writes_done", "") == "always"
         self._shape = _Watched(shape, self._alone)
         options = make_options(limits=limits, report=self._report)
-        self._source = Source(codec, self._shape, format, options, lambda events: None, watch=self._look)
+        self._source = Source(codec, self._shape, format, options, _unused, _unused, watch=self._look)
         super().__init__(joined=False)
 
     def _look(self, index: int, unit: JsonObject) -> None:
@@ -94,6 +94,10 @@ class Checker(Machine):
         return None
 
 
+def _unused(_: object) -> None:
+    """What is read is of no use."""
+
+
 class _Watched:
     """A shape, and the one reader of it, which shows each frame that holds carries but no unit."""
 
@@ -124,6 +128,10 @@ class _Watched:
     def one(self, chunk: Chunk) -> Frame | None:
         """All is fed."""
         return None
+
+    def passes(self, size: int) -> bool:
+        """All is fed."""
+        return False
 
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         return self._shown(self._reader.feed(chunk))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .. import jsontext
 from ..algebra.events import Event, JsonObject, Open
 from ..carry.losses import Finding, LossPolicy, losses
 from ..carry.making import compose, compose_plain
-from ..codec import Codec, Encoder, Options, Said
+from ..codec import Codec, Decoder, Encoder, Options, Said
 from ..errors import LimitExceeded, LossError
 from ..shapes import Writer, laid
+from .run_writer import RunWriter
 from .runs import Run
-from .templates import RunWriter
 
 
 class Ending(NamedTuple):
@@ -22,6 +22,10 @@ class Ending(NamedTuple):
     said: Sequence[Event]
     meant: Sequence[Event]
     made_up: bool
+
+
+_MADE_UP: Final = b'{"synthetic":true}'
+"""The carry of a unit to which its codec alone has added something."""
 
 
 class UnitSink:
@@ -85,19 +89,23 @@ class UnitSink:
     def plain(self, said: Said, events: Sequence[Event]) -> None:
         """A unit that says exactly ``events``, residues apart."""
         unit, name, made_up = said
-        carry: JsonObject | None = None
+        framing, carry, text = self._framing, None, None
         if self.weighs:
-            carry = compose_plain(events, self._name, made_up=made_up)
             if type(events[0]) is Open:
                 self._unsayable = False
-            if carry is not None and (self._noting or self._first):
-                carry = self._weighed(carry, ())
-        framing = self._framing
+            usual = not (self._noting or self._first or framing is None)
+            if usual and len(events) == 1 and events[0].residue is None:
+                text = _MADE_UP if made_up else None
+            else:
+                carry = compose_plain(events, self._name, made_up=made_up)
+                if carry is not None:
+                    carry = carry if usual else self._weighed(carry, ())
         if framing is None or self._writer.pending:
-            self._write(unit, name, carry)
+            self._write(unit, name, {"synthetic": True} if text else carry)
             return
         self.units += 1
-        text = jsontext.dumps_strict(carry) if carry is not None else None
+        if carry is not None:
+            text = jsontext.dumps_strict(carry)
         self.out.append(laid(framing, unit, name, text, jsontext.dumps_plain(unit)))
 
     def _weighed(self, carry: JsonObject, later: Iterable[str]) -> JsonObject | None:
@@ -141,7 +149,8 @@ class UnitSink:
             return False
         self.out.append(written)
         self.units += len(run.texts)
-        encoder.grow(run.text)
+        if type(encoder).grow is not Decoder.grow:
+            encoder.grow(run.text)
         return True
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:

@@ -9,28 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import orjson
+
 from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import short
-from ..codec import Codec, Options
+from ..codec import Codec, Decoder, Hot, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
 from . import runs
 from .carried import Carried
 from .frames import FrameOpener
 from .held import HeldBack
+from .mending import read_mended
 from .residues import Residues
+from .run_reader import RunReader
 from .runs import Run
-from .templates import RunReader
 from .writing import has_short_way
 
 Emit: TypeAlias = Callable[[Sequence[Event]], None]
 """Takes the events of one unit."""
 Opener: TypeAlias = Callable[[Options, Callable[[CarryError], None]], FrameOpener]
 """Makes what takes the frames of a stream apart."""
-MENDS = 4
-"""How often one unit is mended, at most."""
 
 
 class Source:
@@ -52,8 +53,8 @@ class Source:
     ) -> None:
         """``run`` takes plain fragments together, where there are some; without it they are read as all others.
 
-        ``watch`` is shown the index and the native part of every unit before it is decoded. ``opener`` makes what
-        takes frames apart.
+        ``watch`` is shown the index and the native part of each unit before its events are handed on, but of those of
+        a run, which differ from one that was shown in its text alone. ``opener`` makes what takes frames apart.
         """
         self._codec = codec
         self._name = codec.name
@@ -69,22 +70,26 @@ class Source:
         self._carried = Carried(codec, self._grammar, options)
         self._carry = self._carried.reader
         self._opener = opener(options, self._carried.fault)
+        # text that is no longer cannot nest deeper than the limit
+        self._deep = 2 * options.limits.nesting
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire)
         self._plain = has_short_way(self._wire, "read", "plain")
-        self._short = self._plain and watch is None and opener is FrameOpener
+        self._grows = type(self._wire).grow is not Decoder.grow
+        self._short = self._plain and opener is FrameOpener
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
-        whole = run is not None and self._short and not noted and runs.ON
+        whole = run is not None and self._short and not noted and runs.ON and self._reader.framing is not None
         self._runs = RunReader(options.limits) if whole else None
-        self._repeated = False
+        self._next: Hot | None = None
+        """What the next unit may well be, if it differs from the last in its holes alone."""
         self._held = None if options.strict else HeldBack(self._wire, options)
 
     def go_the_long_way(self) -> None:
         """For tests: read nothing by the short way."""
         self._plain = self._short = False
-        self._runs = None
+        self._runs = self._next = None
 
     @property
     def ended(self) -> bool:
@@ -98,9 +103,12 @@ class Source:
 
     def feed(self, chunk: Chunk) -> None:
         """Read one chunk."""
+        if self._next is not None and self._alike(chunk):
+            return
         frame = self._reader.one(chunk) if self._short else None
         if frame is not None:
-            if not self._usual(frame, None):
+            if not self._usual(frame, chunk):
+                self._next = None
                 self._frame(frame)
             return
         try:
@@ -113,7 +121,7 @@ class Source:
     def close(self) -> None:
         """The input ended. Raises :class:`TruncatedStream` where that was too early."""
         self._take(self._reader.close())
-        self._give_up()
+        self._read_held(self._held.rest(self._unit) if self._held else ())
         if not self.ended:
             self._close(marked=False)
             if self._marks:
@@ -127,27 +135,27 @@ class Source:
         self._check(events)
         self._emit(events)
         if not self.ended:
-            raise self._truncated()
-
-    def _truncated(self) -> TruncatedStream:
-        error = TruncatedStream("the input ended without a terminal unit")
-        error.locate(excerpt=self._tail)
-        self._locate(error, self._unit + 1)
-        return error
+            error = TruncatedStream("the input ended without a terminal unit", excerpt=self._tail)
+            self._locate(error, self._unit + 1)
+            raise error
 
     def _locate(self, error: TranslateError, unit: int) -> None:
         error.locate(format=self._format, unit=unit, state=self._wire.state)
 
+    def _locate_at(self, error: TranslateError, frame: Frame) -> None:
+        error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)
+        self._locate(error, self._options.unit)
+
     def _take(self, frames: Iterator[Frame]) -> None:
         reader = self._reader
         while True:
-            if self._repeated:
-                self._run()
+            if self._next is not None:
+                self._run(self._next)
             start = reader.cursor.at
             try:
                 frame = next(frames, None)
             except TranslateError as error:
-                self._give_up()
+                self._read_held(self._held.rest(self._unit) if self._held else ())
                 if reader.ended and not self.ended:
                     # the end comes first, whether or not what follows its marker came in the same chunk
                     self._close(marked=True)
@@ -156,23 +164,20 @@ class Source:
             if frame is None:
                 break
             if not (self._short and self._usual(frame, start)):
-                self._repeated = False
+                self._next = None
                 self._frame(frame)
         if reader.ended:
-            self._give_up()
-        if reader.ended and not self.ended:
-            self._close(marked=True)
+            self._read_held(self._held.rest(self._unit) if self._held else ())
+            if not self.ended:
+                self._close(marked=True)
 
     # ---- runs of fragments
 
-    def _run(self) -> None:
+    def _run(self, hot: Hot) -> None:
         """Read the fragments that come next and differ from the last unit in their holes alone."""
         reader, found = self._reader, self._runs
-        hot = self._wire.hot()
-        if found is None or hot is None or reader.ended:
-            return
         at = reader.cursor.at
-        if at >= len(reader.cursor.data):
+        if found is None or reader.ended or at >= len(reader.cursor.data):
             return
         run = found.read(hot, reader.cursor)
         if run is None:
@@ -192,12 +197,32 @@ class Source:
         self._emit_run(run)
         self._options.unit = self._unit
 
+    def _alike(self, chunk: Chunk) -> bool:
+        """A chunk that is one such fragment; false, before anything was changed, where it is not."""
+        found, hot, grammar = self._runs, self._next, self._grammar
+        if found is None or hot is None or type(chunk) is not bytes:
+            return False
+        run = found.one(hot, chunk)
+        if run is None:
+            return False
+        text = run.texts[0]
+        size = grammar.size + (len(text) or 1)
+        if size > self._options.limits.part or not self._reader.passes(len(chunk)):
+            return False
+        grammar.size = size
+        self._unit += 1
+        self._options.unit = self._unit
+        if self._grows:
+            self._wire.grow(text)
+        self._emit_run(run)  # type: ignore[misc]
+        return True
+
     # ---- one unit, the short way
 
-    def _usual(self, frame: Frame, start: int | None) -> bool:
+    def _usual(self, frame: Frame, where: int | bytes) -> bool:
         """A unit as most are; false, before anything was changed, where it is in any way unusual.
 
-        ``start``: where it begins in what is at hand, if others may follow it there.
+        ``where``: it begins in what is at hand, or the chunk that it is.
         """
         data, _, name, carries, pings, whole = frame
         if pings or not whole or len(carries) > 1 or self._grammar.state is ENDED:
@@ -206,11 +231,15 @@ class Source:
             return False
         unit: Any = data
         carry: Any = None
+        end: Any = None
         if type(data) is bytes:
+            if len(data) > self._deep and data.count(b"[") + data.count(b"{") > self._deep // 2:
+                return False
             try:
-                unit = jsontext.loads(data, self._options.limits.nesting)
-                carry = jsontext.loads(carries[0]) if carries else None
-            except TranslateError:
+                # what it may have changed without a word is a float then, and as such unusual
+                unit = orjson.loads(data)
+                carry = orjson.loads(carries[0]) if carries else None
+            except ValueError:
                 return False
         if type(unit) is not dict:
             return False
@@ -222,16 +251,26 @@ class Source:
         if carry is not None:
             size = len(carries[0]) if carries else len(data or ())
             known = type(carry) is dict and size <= self._options.limits.carry and self._carry.plain
-            if not known or not short.allows(carry, self._name):
+            if not known:
                 return False
+            if not short.allows(carry, self._name):
+                text = carries[0] if carries else data
+                if type(text) is not bytes or b"$" in text or jsontext.doubtful(text) or not short.changes_end(carry):
+                    return False
+                end = carry
         events = self._wire.plain(unit, name)
         if events is None:
             return False
+        self._unit += 1
+        self._options.unit = self._unit
+        if self._watch is not None:
+            self._watch(self._unit, unit)
+        if end is not None:
+            self._end_at(events, end, frame)
+            return True
         if carry is not None:
             short.put(carry, events[0], self._name)
             self._carry.used = True
-        self._unit += 1
-        self._options.unit = self._unit
         event, grammar = events[0], self._grammar
         if (
             type(event) is Append
@@ -242,31 +281,25 @@ class Source:
         ):
             grammar.size = size
         else:
-            self._check_at(events, frame)
-        if self._runs is not None and start is not None:
-            self._repeated = self._repeats(events, unit, frame, start)
+            try:
+                self._check(events)
+            except TranslateError as error:
+                self._locate_at(error, frame)
+                raise
+        if self._runs is not None:
+            self._next = self._runs.learned(self._wire.hot(), self._reader, events, unit, frame, where)
         self._emit(events)
         return True
 
-    def _check_at(self, events: Sequence[Event], frame: Frame) -> None:
+    def _end_at(self, said: list[Event], carry: JsonObject, frame: Frame) -> None:
+        """An end with a carry that changes it: whatever a carry does to another event is refused."""
         try:
+            events = self._carried.apply(said, carry, [])
             self._check(events)
         except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(frame.data))
-            self._locate(error, self._unit)
+            self._locate_at(error, frame)
             raise
-
-    def _repeats(self, events: Sequence[Event], unit: JsonObject, frame: Frame, start: int) -> bool:
-        """Whether the next unit may well differ from this one in its holes alone."""
-        if type(last := events[-1]) is not Append or last.state is not None or len(events) > 2:
-            return False
-        cursor, framing = self._reader.cursor, self._reader.framing
-        found, hot = self._runs, self._wire.hot()
-        if found is None or hot is None or framing is None or type(frame.data) is not bytes:
-            return False
-        if cursor.at >= len(cursor.data):
-            return found.knows(hot)
-        return found.learn(hot, framing, unit, frame.name, events[0], cursor.data[start : cursor.at])
+        self._emit(events)
 
     # ---- one frame, the long way
 
@@ -286,11 +319,6 @@ class Source:
         for frame, more in found:
             self._read_frame(frame)
             self._unit += more
-
-    def _give_up(self) -> None:
-        """Nothing comes that could tell what the frames are that are held back."""
-        if self._held:
-            self._read_held(self._held.rest(self._unit))
 
     def _read_frame(self, frame: Frame) -> None:
         self._unit += frame.data is not None
@@ -314,8 +342,7 @@ class Source:
                 self._tail = excerpt(frame.data)
             self._check(events)
         except TranslateError as error:
-            error.locate(offset=frame.offset, excerpt=excerpt(frame.data) if frame.data is not None else None)
-            self._locate(error, self._options.unit)
+            self._locate_at(error, frame)
             raise
         self._emit(events)
 
@@ -343,7 +370,7 @@ class Source:
                 return [*ahead, *said] if ahead else said
         if not isinstance(frame.data, bytes) and not self._codec.complete:
             unit = jsontext.copied(unit)
-        read, mended, said = self._read(unit, frame.name, ahead)
+        read, mended, said = read_mended(self._wire, self._options, self._grammar, unit, frame.name, ahead)
         if not frame.whole:
             self._options.repair("end of input", "the last unit lacks its blank line or line end")
         if read is None:
@@ -354,34 +381,6 @@ class Source:
         meant = self._carried.apply(said, carry, [*ahead, *mended])
         self._wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
-
-    def _read(
-        self, unit: JsonObject, name: str | None, ahead: Sequence[Event]
-    ) -> tuple[JsonObject | None, list[Event], list[Event]]:
-        """What a unit says, last; in lenient mode it may have been mended, which also may put events ahead of it.
-
-        No unit: it was left out.
-        """
-        mended: list[Event] = []
-        for _ in range(MENDS):
-            try:
-                return unit, mended, self._wire.read(unit, name)
-            except TranslateError as error:
-                if self._options.strict:
-                    raise
-                found = self._wire.mend(unit, name, error)
-                if found is None:
-                    raise
-                if found.reason:
-                    self._options.repair(found.field, found.reason)
-                self._grammar.allows([*ahead, *mended, *found.ahead])
-                for event in found.ahead:
-                    self._wire.go_on(self._wire.whole([event]), [event])
-                    mended.append(event)
-                if found.unit is None:
-                    return None, mended, []
-                unit, name = found.unit, found.name
-        return unit, mended, self._wire.read(unit, name)
 
     def _check(self, events: Sequence[Event]) -> None:
         grammar = self._grammar

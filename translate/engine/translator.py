@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..algebra.events import PART_KINDS, Event, Model, Ping
+from ..algebra.events import PART_KINDS, Append, Event, Model, Ping
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
@@ -246,12 +246,19 @@ class EventReader(Machine):
     """Input to events, checked: the first half of a translation by itself. Its output is events."""
 
     def __init__(
-        self, src: str, *, strict: bool = True, limits: Limits | None = None, report: Report | None = None
+        self,
+        src: str,
+        *,
+        strict: bool = True,
+        limits: Limits | None = None,
+        report: Report | None = None,
+        folds: bool = False,
     ) -> None:
+        """``folds``: plain fragments that are read together become one event, without what only their units had."""
         codec, shape = resolve(src)
         options = make_options(strict=strict, limits=limits, report=report)
         self._out: list[Any] = []
-        self._source = Source(codec, shape, src, options, self._collect, self._run)
+        self._source = Source(codec, shape, src, options, self._collect, self._fold if folds else self._run)
         super().__init__(joined=False)
 
     @property
@@ -261,6 +268,9 @@ class EventReader(Machine):
 
     def _run(self, run: Run) -> None:
         self._out.extend(run.events())
+
+    def _fold(self, run: Run) -> None:
+        self._out.append(Append(run.text))
 
     def _collect(self, events: Sequence[Event]) -> None:
         self._out.extend(events)

@@ -78,9 +78,8 @@ class Writing:
         if len(events) == 1:
             if self._say and not self._held and (said := self.encoder.say(events)) is not None:
                 self.sink.plain(said, events)
-                self.ended = type(events[0]) is Finish
-                if self.ended:
-                    self.sink.end(failed=False)
+                if type(events[0]) is Finish:
+                    self._end_well()
             else:
                 self.encode_read(events[0])
             return
@@ -93,6 +92,10 @@ class Writing:
                 continue
             self.encode_read(event)
             at += 1
+
+    def _end_well(self) -> None:
+        self.ended = True
+        self.sink.end(failed=False)
 
     def trace_all(self, events: Sequence[Event]) -> None:
         """As :meth:`encode_all`, one by one, each told to the tracer."""
@@ -161,16 +164,22 @@ class Writing:
             if said is not None:
                 self._held = []
                 self.sink.plain(said, events)
-                self.ended = kind is Finish
-                if self.ended:
-                    self.sink.end(failed=False)
+                if kind is Finish:
+                    self._end_well()
                 return
         if kind is Ping and event.residue is None and not self.codec.complete:
             self.sink.ping()
             return
-        if not made_up_by_another(event, self.codec.name):
-            for piece in () if self._due else self.encoder.ahead(event):
+        if event.residue is None or not made_up_by_another(event, self.codec.name):
+            ahead = () if self._due else self.encoder.ahead(event)
+            for piece in ahead:
                 self._put(piece)
+            if ahead and not held and self._say and (said := self.encoder.say((event,))) is not None:
+                # what was demanded stands there now
+                self.sink.plain(said, (event,))
+                if kind is Finish:
+                    self._end_well()
+                return
             held.append(event)
             self._write(event)
         if kind is Finish or kind is Failure:
@@ -248,8 +257,12 @@ class Writing:
         if self.codec.complete:
             self.sink.native(unit, piece.name)
         else:
-            said: Sequence[Event] | None = None
             own = self.encoder.residue(meant[0]) if meant else None
+            if piece.exact and self._say and (own is None or "patch" not in own):
+                self.encoder.go_on(unit, meant)
+                self.sink.plain((unit, piece.name, piece.made_up), meant)
+                return
+            said: Sequence[Event] | None = None
             if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
             if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):
@@ -331,10 +344,10 @@ class Writing:
                 return None
         return found
 
+
 def has_short_way(encoder: Encoder, long: str, short: str) -> bool:
     """Whether a short way may be used: only where the class that defines the long one defines it too."""
     for cls in type(encoder).__mro__:
         if long in cls.__dict__:
             return short in cls.__dict__
     return False
-

@@ -18,8 +18,7 @@ from typing import Any
 from .. import jsontext
 from ..errors import GrammarError, TranslateError, TruncatedStream, UpstreamFailure
 from ..registry import resolve
-from ..shapes.blocks import BARE_BODY
-from ..shapes.sse import Sse
+from ..shapes.sse import BARE_BODY, Sse
 from .layout import Counts, Settings
 from .places import CHUNK, Spool
 from .stream import Reject, broken, count, end_of, report_for, translator, verify

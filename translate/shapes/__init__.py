@@ -132,6 +132,13 @@ class Reader(Protocol):
         """
         ...
 
+    def passes(self, size: int) -> bool:
+        """Take a chunk of so many bytes that is one whole unit and was read elsewhere, where nothing waits.
+
+        False, before anything was changed, where something does.
+        """
+        ...
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         """Take one chunk. The frames it completes are made one by one; all are to be taken before the next chunk."""
         ...

@@ -118,6 +118,9 @@ class ArrayReader:
     def one(self, chunk: Chunk) -> Frame | None:
         return None
 
+    def passes(self, size: int) -> bool:
+        return False
+
     def close(self) -> Iterator[Frame]:
         """Raises :class:`TruncatedStream` where the end is missing and has to be there."""
         yield from self._elements((self._head or b"") + self._octets.rest())

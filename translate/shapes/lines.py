@@ -95,6 +95,13 @@ class LinesReader:
         cursor.base, cursor.data, cursor.at = offset + size, b"", 0
         return _new(Frame, (text, offset, None, (), 0, True))
 
+    def passes(self, size: int) -> bool:
+        cursor = self.cursor
+        if self._held or self._octets.held or cursor.at < len(cursor.data):
+            return False
+        cursor.base, cursor.data, cursor.at = cursor.base + cursor.at + size, b"", 0
+        return True
+
     def close(self) -> Iterator[Frame]:
         self.cursor.turn(self._unfinished() + self._octets.rest())
         return self._last()

@@ -49,6 +49,9 @@ class ObjectsReader:
     def one(self, chunk: Chunk) -> Frame | None:
         return Frame(chunk) if self._objects and type(chunk) is dict else None
 
+    def passes(self, size: int) -> bool:
+        return False
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if isinstance(chunk, dict):
             if self._bytes is not None or self._head or self._octets.held:

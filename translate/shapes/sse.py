@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
 from ..algebra.events import JsonObject
 from ..errors import DecodeError, GrammarError, TranslateError, excerpt
 from ..limits import Limits
 from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, laid, too_large
-from .blocks import BARE_BODY, ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
+from .blocks import ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
 from .lines import LineBuffer, RidingWriter
 
 _BOM = b"\xef\xbb\xbf"
@@ -36,9 +36,14 @@ _BODY = re.compile(rb"[ \t]*+(?:\{|\[[ \t]*+(?:[\[{]|$))")
 _KEEP = 4096
 _new = tuple.__new__
 _LF = 10
-
+BARE_BODY: Final = "\n"
+"""The name of a unit that is a bare JSON body; no event can have it."""
 E = TypeVar("E", bound=TranslateError)
 WritesDone: TypeAlias = Literal["always", "success", "never"]
+
+
+framing = framing_of("comment", names=True, errors=False)
+"""The framing without options."""
 
 
 class SseReader:
@@ -95,6 +100,16 @@ class SseReader:
         cursor.base, cursor.data, cursor.at = offset + size, b"", 0
         self._block_offset = cursor.base
         return _new(Frame, (text, offset, name and name.decode(), () if carry is None else (carry,), 0, True))
+
+    def passes(self, size: int) -> bool:
+        cursor = self.cursor
+        if self._head is not None or self._kept or self._block or self._after_cr or self._lines.size:
+            return False
+        if self.ended or self._octets.held or cursor.at < len(cursor.data):
+            return False
+        cursor.base, cursor.data, cursor.at = cursor.base + cursor.at + size, b"", 0
+        self._block_offset = cursor.base
+        return True
 
     def close(self) -> Iterator[Frame]:
         rest = self._kept + (self._head or b"") + self._octets.rest()

@@ -370,4 +370,3 @@ def read_error(unit: JsonObject) -> Failure:
 def same_failure(said: Failure, meant: Failure) -> bool:
     """Whether two failures have the same words."""
     return jsontext.same(error_unit(said, at_home=False), error_unit(meant, at_home=False))
-

@@ -59,6 +59,9 @@ class EventsReader:
     def one(self, chunk: Chunk) -> Frame | None:
         return None
 
+    def passes(self, size: int) -> bool:
+        return False
+
     def feed(self, chunk: Chunk) -> Iterator[Frame]:
         if not isinstance(chunk, Event):
             raise DecodeError(f"a unit is an event, not {type(chunk).__name__}", excerpt=excerpt(chunk))
@@ -96,9 +99,7 @@ class Events(Codec):
     name: ClassVar[str] = "events"
     shapes: ClassVar[Mapping[str, Shape]] = {"": EventObjects(), "jsonl": StrictLines()}
     complete = True
-    says = frozenset(
-        {*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"}
-    )
+    says = frozenset({*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"})
 
     def encoder(self, options: Options) -> EventsEncoder:
         return EventsEncoder(self, options)

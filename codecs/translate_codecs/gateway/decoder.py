@@ -40,6 +40,7 @@ from .words import (
     guessed_issuer,
     is_texts,
     kind_of_frame,
+    named,
     read_data,
     read_model,
     read_usage,
@@ -74,7 +75,7 @@ class GatewayDecoder(Decoder):
             if kind in STARTS:
                 self._stated = []
             elif kind == "streamStart":
-                self._model = read_model(unit["value"])
+                self._model = named(unit["value"])
         for event in meant:
             if type(event) is Append:
                 if event.state is not None and self._state is THINKING:
@@ -119,8 +120,8 @@ class GatewayDecoder(Decoder):
         words = [model[name] for name in MODEL]
         if len(value) != 2 or len(model) != len(MODEL) or not is_texts(model) or not all(words):
             return None
-        self._model = read_model(value)
-        return [Start(read_model(value))]
+        self._model = named(value)
+        return [Start(named(value))]
 
     def _plain_end(self, value: JsonObject) -> list[Event] | None:
         if self._stated:

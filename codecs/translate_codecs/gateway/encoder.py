@@ -37,6 +37,7 @@ from .words import (
     STARTS,
     THINKING,
     WORD,
+    are_words,
     arguments_of,
     envelope,
     error_envelope,
@@ -115,7 +116,8 @@ class GatewayEncoder(GatewayDecoder, Encoder):
     def _start(self, model: Model, meant: Sequence[Event], *, made_up: bool) -> Written:
         # the option is for a source that knows no model
         known = model if any(getattr(model, name) for name in MODEL) else self.options.model
-        return frame({"type": "streamStart", "model": model_words(known)}, meant, made_up=made_up)
+        exact = known == model and are_words(model) and meant == [Start(model, residue=meant[0].residue)]
+        return frame({"type": "streamStart", "model": model_words(known)}, meant, made_up=made_up, exact=exact)
 
     def _write_open(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
@@ -231,6 +233,7 @@ def frame(
     made_up: bool = False,
     later: Sequence[str] = (),
     guess: tuple[str, str] | None = None,
+    exact: bool = False,
 ) -> Written:
     """A frame in its envelope."""
-    return Written(envelope(value), meant, value["type"], made_up, later, guess)
+    return Written(envelope(value), meant, value["type"], made_up, later, guess, exact=exact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, Final
 
@@ -59,7 +60,6 @@ STARTS: Final[dict[str, str]] = {"contentStart": CONTENT, "thinkingStart": THINK
 """Frame that opens a run → the state that it leads to."""
 
 
-
 def is_texts(values: Any) -> bool:
     """Whether an object holds texts alone, at least one."""
     return type(values) is dict and bool(values) and {*map(type, values.values())} == {str}
@@ -81,14 +81,33 @@ def envelope(value: JsonObject) -> JsonObject:
 
 def model_words(model: Model) -> JsonObject:
     """The model as a frame names it."""
-    return {name: getattr(model, name) or UNKNOWN for name in MODEL}
+    return {
+        "name": model.name or UNKNOWN,
+        "tier": model.tier or UNKNOWN,
+        "publisher": model.publisher or UNKNOWN,
+        "provider": model.provider or UNKNOWN,
+    }
+
+
+def are_words(model: Model) -> bool:
+    """Whether a frame that names the model is read as just that."""
+    words = (model.name, model.tier, model.publisher, model.provider)
+    return "" not in words and UNKNOWN not in words
 
 
 def read_model(value: JsonObject) -> Model:
     """The model that a frame names; the word ``unknown`` is nobody."""
     model = member(value, "model", dict, f"a {value['type']}")
-    words = {name: optional(model, name, str, "the model") for name in MODEL}
-    return Model(**{name: None if word == UNKNOWN else word for name, word in words.items()})
+    return _named(optional(model, name, str, "the model") for name in MODEL)
+
+
+def named(value: JsonObject) -> Model:
+    """As :func:`read_model`, of a frame that was read before."""
+    return _named(map(value["model"].get, MODEL))
+
+
+def _named(words: Iterable[str | None]) -> Model:
+    return Model(*[None if word == UNKNOWN else word for word in words])
 
 
 def state_data(state: State | None, guess: str | None) -> JsonObject | None:

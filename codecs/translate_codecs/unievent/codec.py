@@ -1,6 +1,5 @@
 """UniEvent: what the engine must know of the format."""
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

@@ -1,0 +1,245 @@
+"""Reads the runs of one stream, by the templates that it learns from its units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from .. import jsontext
+from ..algebra.events import Append, Event, JsonObject
+from ..codec import NUMBER, TEXT, Hot
+from ..limits import Limits
+from ..shapes import Cursor, Frame, Framing, Reader
+from .runs import DIGITS, SYNTHETIC, Mark, Run, is_plain
+from .templates import SPELLINGS, Around, around, canonical, carry_of, columns, fits, holes
+
+WINDOW: Final = 1 << 16
+"""Bytes that are read together, at most, but for one unit that is larger."""
+
+
+class Template(NamedTuple):
+    """A unit that was read, with holes: the bytes ``around`` them, and what they are."""
+
+    hot: Hot
+    around: Around
+    residue: Mark
+    synthetic: bool
+
+
+class RunReader:
+    """Reads the runs of one stream."""
+
+    def __init__(self, limits: Limits) -> None:
+        """``limits``: of the stream; what might pass one goes the other way, which finds out."""
+        self._limits = limits
+        self._known: dict[Hot, Template] = {}
+        self._seen: Hot | None = None
+        """What came last and was not known."""
+
+    def learned(
+        self,
+        hot: Hot | None,
+        reader: Reader,
+        events: Sequence[Event],
+        unit: JsonObject,
+        frame: Frame,
+        where: int | bytes,
+    ) -> Hot | None:
+        """What the next unit may well be, if it differs from the one that means ``events`` in its holes alone.
+
+        ``hot``: what more of the open part would come as. ``where``: the unit begins in what the ``reader`` has at
+        hand, or the chunk that it is.
+        """
+        cursor, framing, last = reader.cursor, reader.framing, events[-1]
+        if type(last) is not Append or last.state is not None or len(events) > 2:
+            return None
+        if hot is None or framing is None or type(frame.data) is not bytes:
+            return None
+        if isinstance(where, bytes):
+            known = self.learn(hot, framing, unit, frame.name, events[0], where)
+        elif cursor.at >= len(cursor.data):
+            known = hot in self._known
+        else:
+            block = cursor.data[where : cursor.at]
+            known = self.learn(hot, framing, unit, frame.name, events[0], block, cursor)
+        return hot if known else None
+
+    def learn(
+        self,
+        hot: Hot,
+        framing: Framing,
+        unit: JsonObject,
+        name: str | None,
+        event: Event,
+        block: bytes,
+        rest: Cursor | None = None,
+    ) -> bool:
+        """Told of a unit that means a fragment with the residue of ``event``: whether such can be read from now on.
+
+        ``rest``: what comes behind it; nothing is learned where that begins otherwise.
+        """
+        known = self._known.get(hot)
+        if known is not None and block.startswith(known.around.head) and block.endswith(known.around.tail):
+            return True
+        found = self._template(hot, framing, unit, name, event, block)
+        if found is None or (rest is not None and not rest.data.startswith(found.around.head, rest.at)):
+            return False
+        self._known[hot] = found
+        return True
+
+    def _template(
+        self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
+    ) -> Template | None:
+        residue = event.residue
+        mark, synthetic = None, False
+        carry: Mark = None
+        if residue:
+            own = residue.get(hot.codec)
+            others = [codec for codec in residue if codec != hot.codec]
+            if len(others) + (own is not None) != 1:
+                return None
+            ((codec, members),) = residue.items()
+            plain = {member: n for member, n in members.items() if member != "synthetic"}
+            if len(plain) != 1:
+                return None
+            ((member, number),) = plain.items()
+            if type(number) is not int or not 0 <= number < 10**DIGITS or not is_plain(codec, member):
+                return None
+            mark, synthetic = (codec, member), len(members) == 2
+            carry = (SYNTHETIC if synthetic else None) if own is not None else mark
+            if own is not None and member != hot.stamp:
+                return None
+        if (mark is not None and mark[0] == hot.codec) != (hot.stamp is not None):
+            return None
+        text = carry_of(carry)
+        if text is not None and len(text) + DIGITS > self._limits.carry:
+            return None
+        for made in canonical(hot, framing, carry):
+            if fits(block, made):
+                return Template(hot, made, mark, synthetic)
+        again, self._seen = self._seen is hot, hot
+        held = _with_holes(unit, hot.unit) if again else None
+        if held is None or not jsontext.same(held, hot.unit):
+            # one that opens a part may say more than those that grow it
+            return None
+        for spelled in SPELLINGS:
+            made_of_it = around(spelled(held), framing, name, text)
+            if made_of_it is not None and fits(block, made_of_it):
+                return Template(hot, made_of_it, mark, synthetic)
+        return None
+
+    def knows(self, hot: Hot) -> bool:
+        """Whether such units can be read."""
+        return hot in self._known
+
+    def read(self, hot: Hot, cursor: Cursor) -> Run | None:
+        """The units that come next and are as the one that is known; the cursor moves behind them."""
+        known = self._known.get(hot)
+        if known is None:
+            return None
+        data, at = cursor.data, cursor.at
+        head, tail = known.around.head, known.around.tail
+        if not data.startswith(head, at):
+            return None
+        end = data.rfind(tail, at, at + WINDOW)
+        if end < 0 and (end := data.find(tail, at)) < 0:
+            return None
+        pieces = data[at + len(head) : end].split(tail + head)
+        run = self._run(known, pieces)
+        if run is not None:
+            sizes = sum(map(len, pieces[: len(run.texts)]))
+            cursor.at = at + sizes + len(run.texts) * (len(head) + len(tail))
+        return run
+
+    def one(self, hot: Hot, block: bytes) -> Run | None:
+        """A unit as the one that is known, which is all of ``block``."""
+        known = self._known.get(hot)
+        if known is None or len(block) > self._limits.unit:
+            return None
+        head, mid, tail, number_first = known.around
+        if not (block.startswith(head) and block.endswith(tail)):
+            return None
+        found = holes(block[len(head) : len(block) - len(tail)], mid, number_first)
+        if found is None:
+            return None
+        token, text, number = found
+        return Run([text], [token], [number] if mid else (), known.residue, known.synthetic, text)
+
+    def _run(self, known: Template, pieces: list[bytes]) -> Run | None:
+        """What stands between head and tail of units, read together; one by one where any of it may be wrong."""
+        if len(pieces) == 1:
+            return self._run_one_by_one(known, pieces)
+        tokens, numbers = columns(known.around, pieces)
+        whole = b"\0".join(tokens)
+        if b"\n" in whole:
+            # another unit stands in one of them
+            i = next(i for i, token in enumerate(tokens) if b"\n" in token)
+            pieces[i:] = [pieces[i].partition(known.around.tail)[0]]
+            tokens, numbers = columns(known.around, pieces)
+            whole = b"\0".join(tokens)
+        count, fixed = len(pieces), len(known.around.head) + len(known.around.tail)
+        if numbers:
+            joined = b",".join([b"", *numbers])
+            sound = b"".join(numbers).isdigit() and all(numbers) and max(map(len, numbers)) <= DIGITS
+            if not sound or b",0" in joined:
+                return self._run_one_by_one(known, pieces)
+        # each begins and ends with a quote of its own
+        quoted = whole[:1] == whole[-1:] == b'"' and whole.count(b'"\0"') == count - 1 and len(whole) > 1
+        if quoted and max(map(len, pieces)) + fixed <= self._limits.unit:
+            try:
+                if b"\\" in whole:
+                    texts = [orjson.loads(token) for token in tokens]
+                    return Run(texts, tokens, numbers, known.residue, known.synthetic)
+                if whole.count(b'"') == 2 * count:
+                    # and has no other: joined, they are read as they stand
+                    texts = orjson.loads(b"[" + b",".join(tokens) + b"]")
+                    return Run(texts, tokens, numbers, known.residue, known.synthetic)
+            except ValueError:
+                pass
+        return self._run_one_by_one(known, pieces)
+
+    def _run_one_by_one(self, known: Template, pieces: list[bytes]) -> Run | None:
+        """The same as far as nothing is wrong."""
+        head, mid, tail, number_first = known.around
+        texts, tokens, numbers = list[str](), list[bytes](), list[bytes]()
+        for piece in pieces:
+            if len(piece) + len(head) + len(tail) > self._limits.unit:
+                break
+            found = holes(piece, mid, number_first)
+            if found is None:
+                break
+            token, text, number = found
+            texts.append(text)
+            tokens.append(token)
+            if mid:
+                numbers.append(number)
+        return Run(texts, tokens, numbers, known.residue, known.synthetic) if texts else None
+
+
+def _with_holes(unit: Any, hot: Any) -> Any:
+    """``unit`` with the holes that ``hot`` has at the same places; ``None`` where it lacks one of them."""
+    if type(hot) is dict:
+        if type(unit) is not dict:
+            return None
+        copy = dict(unit)
+        for key, value in hot.items():
+            if type(value) in (dict, list) or value in (TEXT, NUMBER):
+                if key not in copy:
+                    return None
+                held = _with_holes(copy[key], value)
+                if held is None:
+                    return None
+                copy[key] = held
+        return copy
+    if type(hot) is list:
+        if type(unit) is not list or len(unit) < len(hot):
+            return None
+        items = [_with_holes(a, b) for a, b in zip(unit, hot, strict=False)]
+        return None if any(item is None for item in items) else [*items, *unit[len(hot) :]]
+    if hot == TEXT:
+        return TEXT if type(unit) is str else None
+    if hot == NUMBER:
+        return NUMBER if type(unit) is int else None
+    return unit
