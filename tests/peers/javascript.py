@@ -49,17 +49,20 @@ def node() -> tuple[str, list[str]]:
     pytest.skip("node and npm are not installed")
 
 
-def parser(folder: Path) -> list[str]:
-    """The command of a program that reads an event stream with the parser from npm, installed in the folder."""
+def parser(folder: Path, source: Path = HERE) -> list[str]:
+    """The command of a program that reads event streams with packages from npm, installed in the folder.
+
+    ``source``: the directory of the program, ``read.mjs``, and of what it needs.
+    """
     own, npm = node()
     for name in ("package.json", "package-lock.json", "read.mjs"):
-        shutil.copy(HERE / name, folder)
+        shutil.copy(source / name, folder)
     try:
         run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", cwd=folder)
     except (AssertionError, subprocess.TimeoutExpired) as error:
         if "EINTEGRITY" in str(error):
             raise
-        pytest.skip(f"npm does not install the parser: {error}")
+        pytest.skip(f"npm does not install what {source.name} needs: {error}")
     return [own, str(folder / "read.mjs")]
 
 

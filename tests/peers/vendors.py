@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import pytest
 
 from tests.peers.serving import PATIENCE, odd
+from tests.peers.turns import Message
 
 anthropic: Any = pytest.importorskip("anthropic", reason="anthropic is not installed: pip install -e '.[peers]'")
 openai: Any = pytest.importorskip("openai", reason="openai is not installed: pip install -e '.[peers]'")
@@ -22,17 +23,6 @@ NOWHERE = "http://127.0.0.1:9"
 """Where a transport in memory is said to be."""
 Http: TypeAlias = Any
 """A client of httpx2."""
-
-
-class Message(NamedTuple):
-    """What a library makes of a stream: texts joined, the last signature, calls as id, name and arguments."""
-
-    thinking: str
-    signature: str
-    text: str
-    calls: list[tuple[str, str, Any]]
-    reason: str
-    counts: tuple[int, int]
 
 
 class Claude:
