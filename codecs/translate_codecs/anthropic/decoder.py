@@ -167,12 +167,15 @@ class AnthropicDecoder(Decoder):
 
     def hot(self) -> Hot | None:
         # the first fragment of thinking may stand for redacted thinking
-        usual = self._open and self._kind in GROWS and (self._begun or self._kind != "thinking")
-        return hot_unit(self._index, self._kind) if usual else None
+        kind = self._kind
+        usual = self._state is BLOCK and kind in GROWS and (self._begun or kind != "thinking")
+        return hot_unit(self._index, kind) if usual else None
 
     def grow(self, text: str) -> None:
         self._repeated = None
-        self._grow(text)
+        self._begun = True
+        if self._kind == "tool_call":
+            self._grown.add(text)
 
     # ---- the short way
 

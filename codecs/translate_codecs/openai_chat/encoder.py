@@ -65,7 +65,8 @@ class ChatEncoder(ChatDecoder, Encoder):
                 self._pieces.append(str(event.data))
 
     def grow(self, text: str) -> None:
-        super().grow(text)
+        if self._units.kind == "tool_call":
+            super().grow(text)
         if self._head.kind == "tool_call":
             self._pieces.append(text)
 
