@@ -153,7 +153,7 @@ class Usual:
         at: Any = unit
         while at != TEXT:
             pairs = list(at.items() if type(at) is dict else enumerate(at))
-            way = next(key for key, value in pairs if _holes(value))
+            way = next(key for key, value in pairs if value == TEXT or (type(value) in (dict, list) and _holes(value)))
             beside = [(key, value) for key, value in pairs if key != way]
             inside = [key for key, value in beside if type(value) in (dict, list)]
             self._levels.append((type(at), at, way, beside, inside))
