@@ -112,3 +112,8 @@ def home(units: Units, *formats: str) -> Units:
         now = list(convert(now, at, format, clock=lambda: CLOCK, errors="encode"))
         at = format
     return now
+
+
+def converted(units: Units, format: str) -> list[Any]:
+    """The units in another format."""
+    return list(convert(units, "anthropic", format, clock=lambda: CLOCK, errors="encode"))

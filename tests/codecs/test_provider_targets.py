@@ -336,6 +336,12 @@ def test_whatever_the_clock_tells_what_it_makes_up_is_known_for_that(dst: str, n
     assert (first.id, first.created) == (None, None)
 
 
+def test_a_ping_within_what_chat_says_at_once_comes_home_through_chat() -> None:
+    units = [S, block(0, "redacted_thinking", data="D"), PING, stop(0), end("end_turn"), STOP]
+    for chain in (("openai-chat",), *CHAINS, ("openai-chat", "openai-chat", "unievent", "openai-chat-sse")):
+        assert anthropic.home(units, *chain) == units, chain
+
+
 SWITCHES: dict[str, list[Any]] = {
     "thinking in one member and the other": [
         FIRST,

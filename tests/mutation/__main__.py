@@ -23,9 +23,11 @@ from .trial import Code, tried
 
 ROOT = Path(__file__).resolve().parents[2]
 CODECS = "codecs/translate_codecs"
+CODES = ("gateway", "unievent", "anthropic", "openai_chat")
 MODULES = (
     *(f"translate/{name}.py" for name in ("carry/making", "carry/reading", "algebra/grammar")),
-    *(f"{CODECS}/{name}/{part}.py" for name in ("gateway", "unievent") for part in ("decoder", "encoder", "words")),
+    *(f"{CODECS}/{name}/{part}.py" for name in CODES for part in ("decoder", "encoder", "words")),
+    *(f"{CODECS}/openai_chat/{part}.py" for part in ("chunks", "steps", "units")),
     *(f"translate/shapes/{name}.py" for name in ("__init__", "lines", "array", "objects", "sse")),
     *(f"translate/engine/{name}.py" for name in ("runs", "source", "writing")),
     f"{CODECS}/events/__init__.py",

@@ -65,6 +65,8 @@ class Meanings:
         if not self._codec.complete:
             self._residues.put(unit, said)
         meant = self._carried.apply(said, carry, [*ahead, *mended])
+        if carry is not None and len(said) > 1:
+            self._residues.among(said, meant)
         wire.go_on(unit, meant)
         return [*ahead, *mended, *meant] if ahead or mended else meant
 

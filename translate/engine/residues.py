@@ -55,6 +55,14 @@ class Residues:
                 residue[JOINED] = min(len(said), MOST)
         first.residue = {**given, name: residue} if residue or mark is not None else given or None
 
+    def among(self, said: Sequence[Event], meant: list[Event]) -> None:
+        """Where a carry put events among those that one unit says, the unit stands for these, too."""
+        name = self._encoder.name
+        own = meant[0].residue.get(name) if len(said) < len(meant) and meant[0].residue else None
+        last = [i for i, event in enumerate(meant) if type(event) is type(said[-1])] if own and JOINED in own else []
+        if own and len(last) == sum(type(event) is type(said[-1]) for event in said):
+            meant[0].residue = {**(meant[0].residue or {}), name: {**own, JOINED: last[-1] + 1}}
+
     def _comes_apart(self, said: Sequence[Event]) -> bool:
         """Whether the events of one unit, one by one, would be written as several."""
         if any(self._encoder.write(said[:i]) is not None for i in range(1, len(said))):

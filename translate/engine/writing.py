@@ -200,7 +200,7 @@ class Writing:
                 if self._waiting > self._options.limits.part:
                     raise LimitExceeded("part", self._options.limits.part)
                 return
-            unit = encoder.whole(held) or {}
+            unit = encoder.whole([each for each in held if type(each) is not Ping]) or {}
             made_up = is_synthetic(held[0], self.codec.name)
             pieces: Sequence[Written] = [Written(unit, held, self.codec.event_name(unit), made_up)]
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -111,6 +111,17 @@ def pieces(draw: st.DrawFn, whole: Data) -> list[Data]:
     ends = [*at, length]
     pieces = Pieces(whole)
     return [pieces.cut(a, b - a) for a, b in zip([0, *at], ends, strict=True)]
+
+
+@st.composite
+def interleaved(draw: st.DrawFn, rows: Sequence[Sequence[Any]]) -> list[tuple[int, Any]]:
+    """The items of all rows, each with the number of its row: mixed at random, the order of each row kept."""
+    left = [list(row) for row in rows]
+    out: list[tuple[int, Any]] = []
+    while rest := [i for i, row in enumerate(left) if row]:
+        i = draw(st.sampled_from(rest))
+        out.append((i, left[i].pop(0)))
+    return out
 
 
 @dataclass(frozen=True)
