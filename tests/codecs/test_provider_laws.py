@@ -75,7 +75,7 @@ def blocks(draw: st.DrawFn) -> list[Any]:
         data = {"data": "D"} if kind == "redacted_thinking" else {}
         grown: list[Any] = []
         if kind == "tool_use":
-            grown = [anthropic.args(index, piece) for piece in draw(pieces(draw(object_texts())))]
+            grown = [anthropic.args(index, str(piece)) for piece in draw(pieces(draw(object_texts())))]
         elif kind in ("text", "thinking"):
             grow = anthropic.text if kind == "text" else anthropic.thinks
             grown = [grow(index, draw(words)) for _ in range(draw(st.integers(0, 3)))]
