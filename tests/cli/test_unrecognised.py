@@ -18,7 +18,7 @@ WHAT = {
     b": hello\n\n": "it is SSE that holds comments alone, and no unit yet",
     bytes(range(256)): "it is binary data, no text in UTF-8",
     b'{"a":1}\n': "it is JSON, but no unit of a format that is known (its members: 'a')",
-    b'data: {"type":"response.created","response":{}}\n\n': "it looks like a stream of OpenAI Responses",
+    b'{"messageStart":{"role":"assistant"}}\n': "it looks like a stream of AWS Bedrock",
     b'{"object":"chat.completion","choices":[]}\n': "it looks like a whole answer of OpenAI Chat Completions, not a",
 }
 

@@ -15,6 +15,7 @@ from tests.codecs.chat_streams import U, call, chunk, end, more, native, said, s
 from tests.strategies import clock
 from translate import Append, Open, Translator, check, decode
 from translate.errors import DecodeError, TruncatedStream
+from translate.jsontext import whole
 from translate.testing.strategies import AWKWARD, PLAIN, interleaved, object_texts, pieces
 
 WORDS = (*PLAIN, *(word for word in AWKWARD if word.isprintable() and "\ud83d" not in word and "\ude00" not in word))
@@ -97,7 +98,7 @@ def test_interleaved_calls_are_said_in_their_order_each_whole(found: Calls) -> N
         elif type(event) is Append:
             raw[-1] += str(event.data)
     # white space behind a call that is whole is silent once it is over
-    assert [text.rstrip() for text in raw] == [text.rstrip() for text in found.arguments]
+    assert [whole(text.rstrip()) for text in raw] == [whole(text.rstrip()) for text in found.arguments]
 
 
 @given(found=calls() | chat().map(lambda units: Calls(units, [])), over=vias)

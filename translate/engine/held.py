@@ -73,6 +73,7 @@ class HeldBack:
             unit = jsontext.loads(data, nesting) if isinstance(data, bytes) else data or {}
             carry = jsontext.from_strict(jsontext.loads(frame.carries[0], nesting)) if frame.carries else None
             if isinstance(unit, dict) and isinstance(unit.get("carry"), dict) and carry is None:
+                jsontext.check_value(unit["carry"], nesting)
                 carry = jsontext.from_strict(unit["carry"])
                 unit = {key: value for key, value in unit.items() if key != "carry"}
         except TranslateError:

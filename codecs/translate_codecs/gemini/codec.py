@@ -55,7 +55,7 @@ class Gemini(Codec):
     leaves_out = frozenset({"close", "finish", "start"})
     partly: ClassVar[Mapping[str, str]] = {
         "state": "gemini has a place for its own signatures alone",
-        "usage": "gemini has a place for its own counts, and for those at the end",
+        "usage": "gemini has a place for its own counts, and those of the end, alone",
         "annotate": "gemini has words for its own annotations alone",
         "server_tool_call": "gemini has words for its own server tools alone",
         "server_tool_result": "gemini has words for its own server tools alone",

@@ -52,7 +52,7 @@ class Interactions(Codec):
     partly: ClassVar[Mapping[str, str]] = {
         "state": "gemini-interactions has a place for its own signatures of thinking and calls alone",
         "annotate": "gemini-interactions has words for its own annotations alone",
-        "usage": "gemini-interactions has a place for its own counts, and for those at the end",
+        "usage": "gemini-interactions has a place for its own counts, and those of the end, alone",
         "server_tool_call": "gemini-interactions has words for its own server tools alone",
         "server_tool_result": "gemini-interactions has words for its own server tools alone",
     }
