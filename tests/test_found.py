@@ -255,3 +255,14 @@ def test_what_opens_a_call_is_no_pattern_of_what_grows_it() -> None:
     for chunks in ([opens + grows[:-1], grows[-1:], *halves, grows], [opens, grows, opens, grows]):
         with pytest.raises(GrammarError, match="begins another group"):
             list(convert(chunks, "unievent-jsonl", "unievent-jsonl"))
+
+
+def test_the_state_before_a_unit_whose_carry_speaks_of_an_end() -> None:
+    """The short way of an end with a carry reads the unit first."""
+    start = {"success": True, "code": 200, "value": {"type": "streamStart", "model": {"name": "m"}}}
+    opened = {"success": True, "code": 200, "value": {"type": "contentStart"}}
+    carry = {"v": 1, "events": [{"as": "finish", "usage": {"input_tokens": 1, "cached_tokens": 1}}]}
+    lines = [json.dumps(unit).encode() + b"\n" for unit in (start, {**opened, "carry": carry})]
+    error = same_all_ways(lines, "gateway-jsonl", "unievent").error
+    assert error is not None
+    assert error[5] == "between runs"

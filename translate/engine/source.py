@@ -256,6 +256,7 @@ class Source:
                 if type(text) is not bytes or b"$" in text or jsontext.doubtful(text) or not short.changes_end(carry):
                     return False
                 end = carry
+        state = self._wire.state if end is not None else ""
         events = self._wire.plain(unit, name)
         if events is None:
             return False
@@ -264,7 +265,7 @@ class Source:
         if self._watch is not None:
             self._watch(self._unit, unit)
         if end is not None:
-            self._end_at(events, end, frame)
+            self._end_at(events, end, frame, state)
             return True
         if carry is not None:
             short.put(carry, events[0], self._name)
@@ -289,12 +290,13 @@ class Source:
         self._emit(events)
         return True
 
-    def _end_at(self, said: list[Event], carry: JsonObject, frame: Frame) -> None:
-        """An end with a carry that changes it: whatever a carry does to another event is refused."""
+    def _end_at(self, said: list[Event], carry: JsonObject, frame: Frame, state: str) -> None:
+        """An end with a carry that changes it, in ``state``: whatever a carry does to another event is refused."""
         try:
             events = self._carried.apply(said, carry, [])
             self._check(events)
         except TranslateError as error:
+            error.locate(state=state)
             self._locate_at(error, frame)
             raise
         self._emit(events)
