@@ -126,7 +126,7 @@ async def test_without_the_flag_the_path_is_the_upstreams() -> None:
 def test_the_command_of_the_sidecar_has_the_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     sidecar = pytest.importorskip("translate.adapters.sidecar", reason="the sidecar needs httpx2 and uvicorn")
     seen: list[bool] = []
-    monkeypatch.setattr(sidecar, "serve", lambda settings, **options: seen.append(settings.playground))
+    monkeypatch.setattr(sidecar, "serve", lambda settings, *others: seen.append(settings.playground))
     line = ["serve", "--upstream", "http://127.0.0.1:9", "--from", "gateway-sse", "--to", "unievent-sse"]
     assert main(line) == main([*line, "--playground"]) == 0
     assert seen == [False, True]

@@ -47,7 +47,7 @@ class Responses(Codec):
     shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(sse=SSE), "jsonl": Lines(), "sse": SSE}
     says = frozenset({"start", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     partly: ClassVar[Mapping[str, str]] = {
-        "state": "openai-responses has a place for its own state of thinking, and for the phase of text",
+        "state": "openai-responses has a place for its own state of thinking and the phase of text alone",
         "annotate": "openai-responses has words for its own annotations alone",
         "server_tool_call": "openai-responses has words for its own server tools alone",
         "server_tool_result": "openai-responses has words for its own server tools alone",
