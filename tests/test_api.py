@@ -117,7 +117,8 @@ def test_options_that_do_not_exist_fail_at_the_call() -> None:
     wrong: dict[str, Any] = {"stict": True}
     with pytest.raises(TypeError, match=r"convert\(\) has no option 'stict'; did you mean 'strict'\? Its options are"):
         convert([], "gateway", "unievent", **wrong)
-    with pytest.raises(TypeError, match=r"decode\(\) has no option 'loss'\. Its options are clock, limits, report, strict$"):
+    only = r"decode\(\) has no option 'loss'\. Its options are clock, limits, report, strict$"
+    with pytest.raises(TypeError, match=only):
         decode([], "gateway", **{"loss": "drop"})  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"encode\(\) has no option 'strict'"):
         encode([], "gateway", **{"strict": True})  # type: ignore[call-overload]
