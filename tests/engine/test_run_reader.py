@@ -344,3 +344,39 @@ def said(token: bytes) -> str | None:
     except ValueError:
         return None
     return text if isinstance(text, str) and jsontext.dumps(text).isascii() else None
+
+
+@each_framing
+def test_units_may_be_padded_each_as_it_likes(framing: Any) -> None:
+    """Blanks before the last brace are no one's: Anthropic's servers put some there."""
+    pads = [2, 0, 5, 1]
+    texts = ["a", 'b } \\" }', "é", "d"]
+    blocks = [
+        framing(spelled(content(text))[:-1] + b" " * pad + b"}", "content", None)
+        for text, pad in zip(texts, pads, strict=True)
+    ]
+    made = RunReader(Limits())
+    assert made.learn(GATEWAY, framing, content("a"), "content", Append("a"), blocks[0])
+    cursor = at_hand(b"".join(blocks) + b"rest")
+    run = made.read(GATEWAY, cursor)
+    assert run is not None
+    assert (run.texts, cursor.at) == (texts, sum(map(len, blocks)))
+    alone = [made.one(GATEWAY, block) for block in blocks]
+    assert [each.texts for each in alone if each is not None] == [[text] for text in texts]
+    # a unit is as long as it came
+    small = RunReader(Limits(unit=len(blocks[0]) + 1))
+    assert small.learn(GATEWAY, framing, content("a"), "content", Append("a"), blocks[0])
+    cursor = at_hand(b"".join([blocks[0], *blocks]))
+    run = small.read(GATEWAY, cursor)
+    assert run is not None
+    assert (run.texts, cursor.at) == (["a", "a"], 2 * len(blocks[0]))
+    assert small.one(GATEWAY, blocks[1]) is None
+
+
+def test_what_is_never_learnt_is_soon_looked_at_less() -> None:
+    made, tried = RunReader(Limits()), []
+    look = made._template
+    made._template = lambda *args: tried.append(1) or look(*args)  # type: ignore[method-assign,func-returns-value]
+    for _ in range(1000):
+        assert not made.learn(GATEWAY, lines.framing, content("a"), "content", Append("a"), b"{}\n")
+    assert len(tried) < 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -17,15 +18,20 @@ from .templates import SPELLINGS, Around, around, canonical, carry_of, columns, 
 
 WINDOW: Final = 1 << 16
 """Bytes that are read together, at most, but for one unit that is larger."""
+PATIENCE: Final = 8
+"""Units in a row that nothing was learned of, before fewer are looked at."""
+_SLACK = re.compile(rb" +(?=\}\n)")
+"""Finds the blanks with which a server pads a unit: no line of JSON means them, before its last brace."""
 
 
 class Template(NamedTuple):
-    """A unit that was read, with holes: the bytes ``around`` them, and what they are."""
+    """A unit that was read, with holes: the bytes ``around`` them, and what they are. ``slack``: it was padded."""
 
     hot: Hot
     around: Around
     residue: Mark
     synthetic: bool
+    slack: bool
 
 
 class RunReader:
@@ -37,6 +43,7 @@ class RunReader:
         self._known: dict[Hot, Template] = {}
         self._seen: Hot | None = None
         """What came last and was not known."""
+        self._missed = 0
 
     def learned(
         self,
@@ -81,12 +88,16 @@ class RunReader:
         ``rest``: what comes behind it; nothing is learned where that begins otherwise.
         """
         known = self._known.get(hot)
-        if known is not None and block.startswith(known.around.head) and block.endswith(known.around.tail):
+        if known is not None and (fits(block, known.around) or (known.slack and fits(_squeezed(block), known.around))):
             return True
+        if self._missed >= PATIENCE and self._missed & (self._missed - 1):
+            self._missed += 1
+            return False
         found = self._template(hot, framing, unit, name, event, block)
         if found is None or (rest is not None and not rest.data.startswith(found.around.head, rest.at)):
+            self._missed += found is None
             return False
-        self._known[hot] = found
+        self._known[hot], self._missed = found, 0
         return True
 
     def _template(
@@ -116,9 +127,10 @@ class RunReader:
         text = carry_of(carry)
         if text is not None and len(text) + DIGITS > self._limits.carry:
             return None
+        squeezed = _squeezed(block)
         for made in canonical(hot, framing, carry):
-            if fits(block, made):
-                return Template(hot, made, mark, synthetic)
+            if fits(squeezed, made):
+                return Template(hot, made, mark, synthetic, squeezed is not block)
         again, self._seen = self._seen is hot, hot
         held = _with_holes(unit, hot.unit) if again else None
         if held is None or not jsontext.same(held, hot.unit):
@@ -126,8 +138,8 @@ class RunReader:
             return None
         for spelled in SPELLINGS:
             made_of_it = around(spelled(held), framing, name, text)
-            if made_of_it is not None and fits(block, made_of_it):
-                return Template(hot, made_of_it, mark, synthetic)
+            if made_of_it is not None and fits(squeezed, made_of_it):
+                return Template(hot, made_of_it, mark, synthetic, squeezed is not block)
         return None
 
     def knows(self, hot: Hot) -> bool:
@@ -143,6 +155,8 @@ class RunReader:
         head, tail = known.around.head, known.around.tail
         if not data.startswith(head, at):
             return None
+        if known.slack:
+            return self._read_padded(known, cursor)
         end = data.rfind(tail, at, at + WINDOW)
         if end < 0 and (end := data.find(tail, at)) < 0:
             return None
@@ -153,12 +167,34 @@ class RunReader:
             cursor.at = at + sizes + len(run.texts) * (len(head) + len(tail))
         return run
 
+    def _read_padded(self, known: Template, cursor: Cursor) -> Run | None:
+        """The same where units are padded, each as it likes."""
+        data, at = cursor.data, cursor.at
+        head, tail = known.around.head, known.around.tail
+        mark = b"\n\n" if tail.endswith(b"\n\n") else b"\n"
+        end = data.rfind(mark, at, at + WINDOW)
+        if end < 0 and (end := data.find(mark, at)) < 0:
+            return None
+        units = _squeezed(data[at : end + len(mark)])
+        last = units.rfind(tail)
+        if last < 0 or not units.startswith(head):
+            return None
+        run = self._run(known, units[len(head) : last].split(tail + head))
+        for i in range(len(run.texts) if run is not None else 0):
+            end = data.index(mark, at) + len(mark)
+            if end - at > self._limits.unit:
+                return run.split(i)[0] if run is not None and i else None
+            cursor.at = at = end
+        return run
+
     def one(self, hot: Hot, block: bytes) -> Run | None:
         """A unit as the one that is known, which is all of ``block``."""
         known = self._known.get(hot)
         if known is None or len(block) > self._limits.unit:
             return None
         head, mid, tail, number_first = known.around
+        if known.slack:
+            block = _squeezed(block)
         if not (block.startswith(head) and block.endswith(tail)):
             return None
         found = holes(block[len(head) : len(block) - len(tail)], mid, number_first)
@@ -216,6 +252,11 @@ class RunReader:
             if mid:
                 numbers.append(number)
         return Run(texts, tokens, numbers, known.residue, known.synthetic) if texts else None
+
+
+def _squeezed(units: bytes) -> bytes:
+    """The bytes of units without what pads them; the same object where nothing does."""
+    return _SLACK.sub(b"", units) if b" }\n" in units else units
 
 
 def _with_holes(unit: Any, hot: Any) -> Any:
