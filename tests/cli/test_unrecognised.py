@@ -29,7 +29,10 @@ def test_commands_say_what_it_is_with_one_status(
 ) -> None:
     path = tmp_path / "x.sse"
     path.write_bytes(data)
-    for command in (["convert", "--to", "gateway-sse"], ["inspect"], ["stats"]):
+    for command in (
+        ["convert", "--to", "gateway-sse"],
+        *(["inspect"], ["stats"], ["check"], ["assemble", "--to", "unievent"]),
+    ):
         assert main([*command, str(path)]) == 3, command
         said = capfd.readouterr().err
         assert f"{path}: {WHAT[data]}" in said
@@ -37,6 +40,17 @@ def test_commands_say_what_it_is_with_one_status(
         assert said.count("\n") == 1
     assert main(["diff", str(path), str(path)]) == 2, "diff has one status for all trouble"
     assert WHAT[data] in capfd.readouterr().err
+
+
+def test_check_and_assemble_recognise_the_format(capfd: pytest.CaptureFixture[str]) -> None:
+    turn = str(EXAMPLES / "claude-turn.unievent.sse")
+    assert main(["check", turn]) == 0
+    assert capfd.readouterr() == ("", f"{turn}: unievent-sse\n")
+    assert main(["assemble", turn, "--to", "gateway"]) == 0
+    said = capfd.readouterr()
+    assert said.err == f"{turn}: unievent-sse\n"
+    assert main(["assemble", turn, "--from", "unievent-sse", "--to", "gateway"]) == 0
+    assert capfd.readouterr() == (said.out, "")
 
 
 def test_a_wrong_name_is_answered_with_what_the_stream_looks_like(capfd: pytest.CaptureFixture[str]) -> None:

@@ -91,9 +91,9 @@ def recognised(source: Input, *, quiet: bool = False) -> tuple[str, Iterable[byt
 
 def check(args: Namespace) -> Status:
     """Print what is wrong with a stream, a finding a line."""
-    src = readable(args.src)
     with Input(args.file) as source, Output(STANDARD) as target:
-        findings = translate.check(source, src, limits=limits_of(args))
+        src, chunks = recognised(source) if args.src == "auto" else (readable(args.src), source)
+        findings = translate.check(chunks, src, limits=limits_of(args))
         for finding in findings:
             where = "stream" if finding.unit is None else f"unit {finding.unit}"
             about = f"{finding.field}: " if finding.field else ""
@@ -104,9 +104,10 @@ def check(args: Namespace) -> Status:
 
 def assemble(args: Namespace) -> Status:
     """Print the message that a stream adds up to, as JSON."""
-    src, dst = readable(args.src), assembling(args.dst)
+    dst = assembling(args.dst)
     with Input(args.file) as source, Output(STANDARD) as target:
-        message = translate.assemble(source, src, dst, strict=args.strict, limits=limits_of(args))
+        src, chunks = recognised(source) if args.src == "auto" else (readable(args.src), source)
+        message = translate.assemble(chunks, src, dst, strict=args.strict, limits=limits_of(args))
         target.write(jsontext.dumps(_plain(message)) + b"\n")
     return Status.FINE
 

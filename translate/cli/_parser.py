@@ -282,7 +282,7 @@ def _add_input(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", metavar="FILE", default=STANDARD, help="the stream; - is standard input, the default"
     )
-    _add_format(parser)
+    _add_format(parser, auto=True)
 
 
 def _add_format(parser: ArgumentParser, *, auto: bool = False) -> None:
