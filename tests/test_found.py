@@ -17,21 +17,26 @@ from translate import (
     Append,
     Close,
     DecodeError,
+    Event,
     Failure,
     Finish,
+    Foreign,
     GrammarError,
     Handover,
     LimitExceeded,
     Limits,
     Model,
     Open,
+    Start,
     State,
     TokenCounts,
     TranslateError,
     Translator,
     Usage,
     convert,
+    decode,
     encode,
+    jsontext,
 )
 from translate import assemble as assembled
 from translate.jsontext import Beyond
@@ -266,3 +271,13 @@ def test_the_state_before_a_unit_whose_carry_speaks_of_an_end() -> None:
     error = same_all_ways(lines, "gateway-jsonl", "unievent").error
     assert error is not None
     assert error[5] == "between runs"
+
+
+@pytest.mark.parametrize("member", [float("nan"), float("-inf"), 5, None, [float("nan")]])
+@pytest.mark.parametrize("format", ["gateway", "gateway-jsonl", "gateway-sse"])
+def test_a_member_in_the_carrys_way_may_be_a_number_that_json_has_not(format: str, member: object) -> None:
+    unit = {"success": True, "code": 200, "value": {"type": "x"}, "carry": member}
+    events: list[Event] = [Start(Model("m", "t", "p", "q")), Annotate(None, None), Foreign("gateway", unit), Finish()]
+    home = list(decode(list(encode(events, format)), format))
+    found = next(event for event in home if type(event) is Foreign)
+    assert jsontext.same(found.unit, unit)

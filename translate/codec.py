@@ -300,7 +300,8 @@ class Codec(ABC):
     name (``""``: objects, ``"jsonl"``, ``"sse"``, …), made of :mod:`translate.shapes`. ``says``: the names
     of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
     what no other codec says, by name; both are for predictions and documentation. ``leaves_out``: names of events that
-    no unit of the format ever says, so that a carry may: ``close``, ``finish``, ``start``. ``complete``: a unit says
+    no unit is written for, as the next one shows them or the end does, so that a carry may say them: ``close``,
+    ``finish``, ``start``. ``complete``: a unit says
     all that is meant, residues included, so that there is no carry. ``spelled``: units whose text holds this are read
     with their numbers as they are spelled, for what becomes text as it stands.
     """

@@ -249,7 +249,7 @@ class Script:
         elif type(event) is Handover and part is not None and native:
             # half a call is none: a handover would erase the one whose end the unit says
             if part.kind == "tool_call":
-                raise CarryError("the carry breaks off a call")
+                raise CarryError("the carry breaks off a call that its unit says", expected="one that waits")
             self._broken = True
         self._place.follow(event, added=True)
         return event

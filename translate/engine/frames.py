@@ -117,11 +117,13 @@ class FrameOpener:
         """The member ``carry`` of a unit, whatever its shape; a member that was in its way is put back."""
         inside = unit["carry"]
         parts.unit = {k: v for k, v in unit.items() if k != "carry"}
-        if isinstance(inside.get("member"), dict):
+        # a number that JSON has not is written as an object
+        member = self._exact({"member": inside["member"]}) if "member" in inside else None
+        if member is not None and isinstance(member["member"], dict):
             # it would be a carry as soon as it is a member again
             self._fault(CarryError("the carry's 'member' is an object, and so was no unknown member"))
-        elif "member" in inside:
-            parts.unit["carry"] = inside["member"]
+        elif member is not None:
+            parts.unit["carry"] = member["member"]
         limit = self._options.limits.carry
         if isinstance(frame.data, bytes) and len(frame.data) > limit and len(jsontext.dumps(inside)) > limit:
             self._too_large()

@@ -120,6 +120,8 @@ def _check_names(codec: Codec) -> None:
         pass
     else:
         raise AssertionError("a shape that it does not have is found")
+    unsaid = {"finish", "failure"} - codec.says
+    assert not unsaid, f"`says` lacks {sorted(unsaid)}: an end needs words of the format, no carry may add one"
     assert codec.says <= _WORDS, f"`says` holds {sorted(codec.says - _WORDS)}, which no event or kind is named"
 
 
@@ -137,9 +139,9 @@ class _Case:
         """All clauses."""
         for name, clause in (
             ("complete", self.encoder_is_true),
-            ("short", self.short_ways),
             ("agrees", self.agreement),
             ("round trip", self.round_trip),
+            ("short", self.short_ways),
             ("valid", self.valid),
             ("native", self.native),
             ("chunking", self.chunking),
