@@ -6,12 +6,14 @@
 2. A text in them that is what the unit says is a hole: it is expected to be what the next unit says.
 3. Members that differ although they were expected, *move*: of a unit that differs in those alone only their values are
    told, in order (the residue's member :data:`VALUES`). What the unit says does not move.
-4. Both ends of a translation learn from the units that came, in order, so they expect the same.
+4. A unit is expected only where it says what the codec's own would say: what came before may hold members that say
+   something else now.
+5. Both ends of a translation learn from the units that came, in order, so they expect the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 from .. import jsontext
@@ -70,6 +72,26 @@ class Repeats:
             return patches.apply(expected, [list(pair) for pair in zip(moving, values, strict=True)])  # type: ignore[no-any-return]
         except patches.PatchError:
             return None
+
+    def foreseen(
+        self,
+        form: Hashable,
+        canonical: JsonObject,
+        says: Sequence[str],
+        values: object,
+        right: Callable[[JsonObject], bool],
+    ) -> JsonObject | None:
+        """The unit that is written for ``canonical``: the expected one, with ``values`` in what moves if there are any.
+
+        ``right``: whether a unit says what is meant. Where the expected one does not, it is ``canonical``; ``None``
+        where the values make another say something else. Values of a unit of another form, of which this one is part,
+        are left out.
+        """
+        expected = self.expected(form, canonical, says)
+        moved = None if values is None else self.moved(form, expected, values)
+        if moved is not None:
+            return moved if right(moved) else None
+        return expected if expected is canonical or right(expected) else canonical
 
     def take(self, form: Hashable, canonical: JsonObject, unit: JsonObject, says: Sequence[str]) -> bool:
         """Go on behind ``unit``; whether it was as expected."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from translate import jsontext
 from translate.algebra.calls import is_whole
 from translate.algebra.events import (
     Annotate,
@@ -61,6 +62,10 @@ def _reason_guess(reason: Reason, members: JsonObject) -> tuple[str, str] | None
     return "reason", f"{reason.word!r} is said as {members['finishReason']!r}"
 
 
+def _same(said: Sequence[Event], meant: Sequence[Event]) -> bool:
+    return len(said) == len(meant) and all(map(same_event, said, meant))
+
+
 SYNTHETIC: JsonObject = {NAME: {"synthetic": True}}
 
 
@@ -72,8 +77,7 @@ class GeminiEncoder(GeminiDecoder, Encoder):
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
         canonical = self.canonical(step)
-        expected = self._units.repeats.expected(canonical.form, canonical.unit, canonical.says)
-        values = self._units.repeats.values(canonical.form, expected, unit)
+        values = self._values(canonical, step.said, unit)
         out: JsonObject = {} if values is None else {VALUES: values}
         out |= step.parts or {}
         return out if out or self._is_of_home(step.said) else None
@@ -91,7 +95,7 @@ class GeminiEncoder(GeminiDecoder, Encoder):
                 return True
         return False
 
-    def whole(self, events: Sequence[Event]) -> JsonObject | None:
+    def whole(self, events: Sequence[Event], unit: JsonObject | None = None) -> JsonObject | None:
         own = self.residue(events[0])
         if self._known.call is not None and type(events[0]) in (Append, Close) and PARTS not in (own or {}):
             # the end of a call that goes on, which no unit said
@@ -101,30 +105,51 @@ class GeminiEncoder(GeminiDecoder, Encoder):
                 # where no id of the response is known, ids that were made up tell of what
                 self._stem.text = self._stem.text or stem
         canonical = self._units.write(events, own, home=self.at_home(events[0]))
-        return self._moved(canonical, own.get(VALUES) if own else None)
+        return self._expected(canonical, events, own.get(VALUES) if own else None, unit)
 
-    def _moved(self, canonical: Canonical, values: object) -> JsonObject:
-        """The unit as this stream has repeated itself, with what moves in it."""
+    def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
+        return self.whole(said, unit)
+
+    def _expected(
+        self, canonical: Canonical, meant: Sequence[Event], values: object, unit: JsonObject | None = None
+    ) -> JsonObject:
+        """The unit as this stream has repeated itself, with what moves in it. ``unit``: the one that stands there."""
+
+        def right(found: JsonObject) -> bool:
+            return self._is_right(found, canonical, meant, unit)
+
+        found = self._units.repeats.foreseen(canonical.form, canonical.unit, canonical.says, values, right)
+        if found is not None:
+            return found
+        self.fault("the values in it make a unit that says something else")
+        return self._expected(canonical, meant, None)
+
+    def _values(self, canonical: Canonical, said: Sequence[Event], unit: JsonObject) -> list[Any] | None:
+        """What moves in ``unit``, which says ``said``, where that alone makes no unit that says something else."""
         repeats = self._units.repeats
         expected = repeats.expected(canonical.form, canonical.unit, canonical.says)
-        if values is None:
-            return expected
-        moved = repeats.moved(canonical.form, expected, values)
-        if moved is None:
-            # of a unit of another form: this one is part of it
-            return expected
-        if not self._says_the_same(moved, expected):
-            self.fault("the values in it make a unit that says something else")
-            return expected
-        return moved
+        values = repeats.values(canonical.form, expected, unit)
+        moved = None if values is None else repeats.moved(canonical.form, expected, values)
+        return values if moved is not None and self._is_right(moved, canonical, said, unit) else None
 
-    def _says_the_same(self, unit: JsonObject, other: JsonObject) -> bool:
+    def _is_right(
+        self, found: JsonObject, canonical: Canonical, meant: Sequence[Event], unit: JsonObject | None
+    ) -> bool:
+        """Whether a unit says what is meant, or what the canonical one says. ``unit``: one that does."""
+        if unit is not None and jsontext.same(found, unit):
+            return True
+        said = self._probe(found)
+        return said is not None and (_same(said, meant) or _same(said, self._probe(canonical.unit) or ()))
+
+    def _probe(self, unit: JsonObject) -> list[Event] | None:
+        """What a unit would say here; ``None`` where it may not stand here."""
+        last = self._last.step
         try:
-            said = self.read(unit, None)
+            return self.read(unit, None)
         except TranslateError:
-            return False
-        expected = self.read(other, None)
-        return len(said) == len(expected) and all(map(same_event, said, expected))
+            return None
+        finally:
+            self._last.step = last
 
     # ---- the units of events: the last of them is new
 

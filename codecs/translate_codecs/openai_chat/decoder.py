@@ -18,8 +18,10 @@ from translate.algebra.events import (
     Start,
     TokenCounts,
 )
+from translate.algebra.json_form import same_event
 from translate.algebra.serial import Serial, said_before
-from translate.codec import Codec, Decoder, Hot, Options
+from translate.codec import TEXT, Codec, Decoder, Hot, Options
+from translate.errors import TranslateError
 
 from .steps import Known, Step
 from .units import Canonical, Units, Usual, states_of
@@ -71,7 +73,7 @@ class ChatDecoder(Decoder):
             native = [entry_of(state, 0) for state in states_of(step.said)]
             said = step.said
             self._units.steady = False
-            if type(said[-1]) is not Foreign:
+            if type(said[-1]) is not Foreign and not step.repeats:
                 self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
             step.take()
             open = known.serial.open
@@ -113,10 +115,18 @@ class ChatDecoder(Decoder):
             ):
                 return None
             unit = self._units.usual()
-            if unit is None:
+            if unit is None or not self._grows(unit):
                 return None
             self._last.usual = Usual(unit)
         return self._last.usual
+
+    def _grows(self, unit: JsonObject) -> bool:
+        """Whether a unit says that its :data:`TEXT` grows the open part, and nothing else."""
+        try:
+            said = Step(self._known, unit).said
+        except TranslateError:
+            return False
+        return len(said) == 1 and same_event(said[0], Append(TEXT))
 
     def hot(self) -> Hot | None:
         usual = self._last.usual or self._usual()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
+from translate import jsontext
 from translate.algebra.calls import BLANK, made_id
 from translate.algebra.events import (
     Annotate,
@@ -84,35 +85,51 @@ class ChatEncoder(ChatDecoder, Encoder):
 
     # ---- what units are expected
 
-    def _expected(self, canonical: Canonical, values: object) -> JsonObject:
-        """The unit as this stream has repeated itself, with what moves in it."""
+    def _expected(
+        self, canonical: Canonical, meant: Sequence[Event], values: object, unit: JsonObject | None = None
+    ) -> JsonObject:
+        """The unit as this stream has repeated itself, with what moves in it. ``unit``: the one that stands there."""
+
+        def right(found: JsonObject) -> bool:
+            return self._is_right(found, canonical, meant, unit)
+
+        found = self._units.repeats.foreseen(canonical.form, canonical.unit, canonical.says, values, right)
+        if found is not None:
+            return found
+        self.fault("the values in it make a unit that says something else")
+        return self._expected(canonical, meant, None)
+
+    def _values(self, canonical: Canonical, said: Sequence[Event], unit: JsonObject) -> list[Any] | None:
+        """What moves in ``unit``, which says ``said``, where that alone makes no unit that says something else."""
         repeats = self._units.repeats
         expected = repeats.expected(canonical.form, canonical.unit, canonical.says)
-        if values is None:
-            return expected
-        moved = repeats.moved(canonical.form, expected, values)
-        if moved is None:
-            # of a unit of another form: this one is part of it
-            return expected
-        if not self._says_the_same(moved, expected):
-            self.fault("the values in it make a unit that says something else")
-            return expected
-        return moved
+        values = repeats.values(canonical.form, expected, unit)
+        moved = None if values is None else repeats.moved(canonical.form, expected, values)
+        return values if moved is not None and self._is_right(moved, canonical, said, unit) else None
 
-    def _says_the_same(self, unit: JsonObject, other: JsonObject) -> bool:
+    def _is_right(
+        self, found: JsonObject, canonical: Canonical, meant: Sequence[Event], unit: JsonObject | None
+    ) -> bool:
+        """Whether a unit says what is meant, or what the canonical one says. ``unit``: one that does."""
+        if unit is not None and jsontext.same(found, unit):
+            return True
+        said = self._probe(found)
+        return said is not None and (_same(said, meant) or _same(said, self._probe(canonical.unit) or ()))
+
+    def _probe(self, unit: JsonObject) -> list[Event] | None:
+        """What a unit would say here; ``None`` where it may not stand here."""
+        last = self._last.step
         try:
-            said = self.read(unit, None)
+            return self.read(unit, None)
         except TranslateError:
-            return False
-        expected = self.read(other, None)
-        return len(said) == len(expected) and all(map(same_event, said, expected))
+            return None
+        finally:
+            self._last.step = last
 
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
         canonical = self.canonical(step)
-        repeats = self._units.repeats
-        expected = repeats.expected(canonical.form, canonical.unit, canonical.says)
-        values = repeats.values(canonical.form, expected, unit)
+        values = self._values(canonical, step.said, unit)
         out: JsonObject = {} if step.chunk.reason is None else {REASON: step.chunk.reason}
         if values is not None:
             out[VALUES] = values
@@ -120,13 +137,13 @@ class ChatEncoder(ChatDecoder, Encoder):
             out[LINE] = LINES.index(step.name)
         return out if out or step.opaque or step.chunk.error else None
 
-    def whole(self, events: Sequence[Event]) -> JsonObject | None:
+    def whole(self, events: Sequence[Event], unit: JsonObject | None = None) -> JsonObject | None:
         own = self.residue(events[0])
         canonical = self._units.write(events, reason_in(own))
-        return self._expected(canonical, own.get(VALUES) if own else None)
+        return self._expected(canonical, events, own.get(VALUES) if own else None, unit)
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
-        return self.whole(said)
+        return self.whole(said, unit)
 
     # ---- the units of events: the last of them is new
 
@@ -147,8 +164,9 @@ class ChatEncoder(ChatDecoder, Encoder):
     def _unit(self, meant: Sequence[Event], said: Sequence[Event] | None = None, **more: Any) -> Written:
         """The unit of ``meant``; ``said``: what it says natively, where that is not all of it."""
         own = self.residue(meant[0])
-        canonical = self._units.write(meant if said is None else said, reason_in(own))
-        return Written(self._expected(canonical, own.get(VALUES) if own else None), meant, **more)
+        said = meant if said is None else said
+        canonical = self._units.write(said, reason_in(own))
+        return Written(self._expected(canonical, said, own.get(VALUES) if own else None), meant, **more)
 
     def _write_start(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
@@ -293,6 +311,10 @@ _LATER = ("state",)
 LINE: Final = "line"
 """The member of a residue that says how an error stood that had a line of its own, by :data:`LINES`."""
 LINES: Final = (ERROR_LINE, ERROR_MEMBER)
+
+
+def _same(said: Sequence[Event], meant: Sequence[Event]) -> bool:
+    return len(said) == len(meant) and all(map(same_event, said, meant))
 
 
 def _stateless(event: Event) -> Event:

@@ -104,6 +104,8 @@ class Step:
         self.cited = known.cited
         self.opaque = False
         """Whether the unit holds states, or others of what is written only where it came from here."""
+        self.repeats = False
+        """Whether a state in it was said before: it tells nothing of what other units hold."""
         self.said: list[Event] = self.turn.said
         self.starts = not known.started and bool(chunk.choices or unit.get("id") or unit.get("model"))
         self._read(chunk)
@@ -257,7 +259,9 @@ class Step:
         key = self._part("thinking")
         fresh = self.begun > self.known.begun
         known = [] if fresh else [entry_of(each, 0) for each in self.known.stated]
-        self._put(key, Append("", None if entry_of(state, 0) in known else state))
+        again = entry_of(state, 0) in known
+        self.repeats |= again
+        self._put(key, Append("", None if again else state))
 
     # ---- calls
 
