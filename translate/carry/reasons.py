@@ -86,6 +86,10 @@ GUESSES: Final[dict[str, Why]] = {
         "nobody said who issued the provider's state: taken to be {issuer}",
         "give `model=` where somebody else answers",
     ),
+    "place of state": Why(
+        "the provider's state is bound to the item {id}, and said in another",
+        "read the carry, where the provider wants its state again in that item",
+    ),
     "reason": Why(
         "there is no word for the reason to finish {meant!r}: {said!r} is said",
         "read the carry, where the difference matters",

@@ -17,6 +17,7 @@ from translate.algebra.events import (
     TokenCounts,
 )
 from translate.algebra.serial import said_before
+from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Mended, Options
 from translate.errors import GrammarError, TranslateError
 
@@ -88,7 +89,8 @@ class GeminiDecoder(Decoder):
             return None
         rest = known.call.plan().close()
         ahead: list[Event] = [*([Append(rest)] if rest else []), Close()]
-        return Mended("call", "a call that went on was closed before another part", unit, name, ahead)
+        what = repaired("missing", unit="call's end", next="unit of another part", state=self.state)
+        return Mended("call", what, unit, name, ahead)
 
     # ---- the end
 

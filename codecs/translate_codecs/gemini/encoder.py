@@ -28,6 +28,7 @@ from translate.algebra.events import (
 from translate.algebra.json_form import same_event
 from translate.algebra.parts import Growth
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.carry.repeats import VALUES
 from translate.codec import Encoder, Pieces, Written
 from translate.errors import ToolArgumentsError, TranslateError
@@ -53,13 +54,13 @@ from .words import (
 def _state_guess(state: State | None) -> tuple[str, str] | None:
     if state is None or state.namespace is not None:
         return None
-    return "namespace", f"the state's issuer was taken to be {ISSUER!r}"
+    return "namespace", guessed("issuer", issuer=repr(ISSUER))
 
 
 def _reason_guess(reason: Reason, members: JsonObject) -> tuple[str, str] | None:
     if not members or reason.word not in ("pause", "unknown") or members["finishReason"] == reason.raw:
         return None
-    return "reason", f"{reason.word!r} is said as {members['finishReason']!r}"
+    return "reason", guessed("reason", meant=reason.word, said=members["finishReason"])
 
 
 def _same(said: Sequence[Event], meant: Sequence[Event]) -> bool:

@@ -21,8 +21,9 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import Growth
 from translate.algebra.reading import member, optional
+from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Hot, Mended, Options
-from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
+from translate.errors import DecodeError, GrammarError, TranslateError, excerpt, shown
 
 from .words import (
     COMPLETED,
@@ -287,7 +288,8 @@ class InteractionsDecoder(Decoder):
 
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         if name is not None and name != unit.get("event_type"):
-            return Mended("event", "an event name that disagrees with the type was left out", unit, None)
+            what = repaired("event name", name=shown(name), type=shown(unit.get("event_type")))
+            return Mended("event", what, unit, None)
         return None
 
 

@@ -26,6 +26,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.parts import Growth
 from translate.algebra.usage import latest
+from translate.carry.reasons import guessed
 from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 
@@ -263,7 +264,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
         if type(last) is Handover or (type(last) is Close and last.cut):
             # half a call is none
             return [Written(None, events)]
-        guess = None if head.id else ("id", f"the call had none: {made_id(self._calls)!r} was made up")
+        guess = None if head.id else ("id", guessed("id", id=repr(made_id(self._calls))))
         if type(last) is Append:
             text = str(last.data)
             signature = signature_of(last.state, self._publisher)
@@ -339,7 +340,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
         unit = self._completed(event, home=self.at_home(event))
         status, guess = unit["interaction"]["status"], None
         if read_status(status).word != event.reason.word:
-            guess = ("reason", f"{event.reason.word!r} is said as {status!r}")
+            guess = ("reason", guessed("reason", meant=event.reason.word, said=status))
         return [named(unit, [event], guess=guess)]
 
     def _completed(self, event: Finish, *, home: bool) -> JsonObject:
@@ -383,7 +384,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
 def _guess(state: State | None) -> tuple[str, str] | None:
     if state is None or state.namespace is not None:
         return None
-    return "namespace", f"the state's issuer was taken to be {ISSUER!r}"
+    return "namespace", guessed("issuer", issuer=repr(ISSUER))
 
 
 def named(

@@ -18,8 +18,9 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.serial import Serial, said_before
+from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Mended, Options
-from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt
+from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt, shown
 
 from .items import is_part
 from .known import Item
@@ -200,23 +201,26 @@ class ResponsesDecoder(Decoder):
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
         kind = unit.get("type")
         if isinstance(error, DecodeError) and isinstance(kind, str) and name not in (None, kind):
-            what = f"the event name {excerpt(name)!r} disagreed with the type {excerpt(kind)!r}"
+            what = repaired("event name", name=shown(name), type=shown(kind))
             return Mended("event", what, unit, None)
         if not isinstance(error, GrammarError) or not isinstance(kind, str):
             return None
         if error.expected == AS_SAID:
-            return Mended(kind, "it repeated another text than was said", self._repeated(unit, kind), name)
+            what = repaired("not its fragments", unit=kind, member=_repeating(kind))
+            return Mended(kind, what, self._repeated(unit, kind), name)
         if kind == LIFECYCLE[0] and self._first and _without_number(unit) == self._first:
-            return Mended(kind, "the same came before", None, None)
+            return Mended(kind, repaired("repeated", unit=kind), None, None)
         item = self._wire.find(unit)
         if item is None or item.type != MESSAGE:
             return None
         is_open = item.at is not None and item.at.open and is_part(item.at.added)
         if kind in (PART_ADDED[0], DONE_ITEM) and is_open:
-            return Mended(kind, "a content_part.done was missing before it", unit, name, [Close()])
+            what = repaired("missing", unit="content_part.done", next=kind, state=self.state)
+            return Mended(kind, what, unit, name, [Close()])
         if kind.removesuffix(DELTA) in TEXTS and not is_open and kind.endswith(DELTA):
             part = "refusal" if "refusal" in kind else "text"
-            return Mended(kind, "a content_part.added was missing before it", unit, name, [Open(part)])  # type: ignore[arg-type]
+            what = repaired("missing", unit="content_part.added", next=kind, state=self.state)
+            return Mended(kind, what, unit, name, [Open(part)])  # type: ignore[arg-type]
         return None
 
     def _repeated(self, unit: JsonObject, kind: str) -> JsonObject:
@@ -227,10 +231,8 @@ class ResponsesDecoder(Decoder):
             return {**unit, "response": response}
         item = self._wire.find(unit)
         expected = self._wire.expected(kind, item)
-        family, _, _ = kind.rpartition(".")
-        names = ("part",) if kind in PART_DONE else ("item",) if kind == DONE_ITEM else ()
-        key = TEXTS[family][1] if family in TEXTS else WHOLES.get(family, "")
-        return {**unit, **{k: expected[k] for k in (*names, key) if k in expected}}
+        repeats = _repeating(kind)
+        return {**unit, repeats: expected[repeats]} if repeats in expected else unit
 
 
 class _Last:
@@ -241,6 +243,18 @@ class _Last:
     def __init__(self) -> None:
         self.step: Step | None = None
         self.usual: tuple[JsonObject, Item] | None = None
+
+
+def _repeating(kind: str) -> str:
+    """The member of a unit that repeats what was said."""
+    if kind in TERMINAL:
+        return "response"
+    if kind in PART_DONE:
+        return "part"
+    if kind == DONE_ITEM:
+        return "item"
+    family, _, _ = kind.rpartition(".")
+    return TEXTS[family][1] if family in TEXTS else WHOLES.get(family, "")
 
 
 def _without_number(unit: JsonObject) -> bytes:

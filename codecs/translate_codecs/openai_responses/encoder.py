@@ -25,8 +25,9 @@ from translate.algebra.events import (
 )
 from translate.algebra.serial import was_said
 from translate.carry import patches
+from translate.carry.reasons import guessed
 from translate.codec import Pieces, Said, Written
-from translate.errors import LimitExceeded, ToolArgumentsError
+from translate.errors import LimitExceeded, ToolArgumentsError, shown
 
 from .items import (
     free_text,
@@ -155,7 +156,7 @@ class ResponsesEncoder(ResponsesUnits):
         unit = self.unit_of(wire, ADDED, events, self.residue(head) or {})
         guess = None
         if head.kind == "tool_call" and not head.id and unit is not None:
-            guess = ("id", f"the call had none: {unit['item']['call_id']!r} was made up")
+            guess = ("id", guessed("id", id=repr(unit["item"]["call_id"])))
         return [named(unit, events, guess=guess)]
 
     def _write_append(self, wire: Wire, item: Item | None, events: Sequence[Event]) -> Pieces:
@@ -272,8 +273,11 @@ class ResponsesEncoder(ResponsesUnits):
         for open in [each for each in wire.open.values() if each.type == MESSAGE]:
             pieces.append(self._made_up(wire, wire.expected(DONE_ITEM, open)))
         word = event.reason.word
-        guess = ("reason", "no word for an unknown reason") if word in ("unknown", "pause", "refusal") else None
-        type_ = R + str(reason_words(event.reason, home=False)["status"])
+        status = str(reason_words(event.reason, home=False)["status"])
+        guess = None
+        if word in ("unknown", "pause", "refusal"):
+            guess = ("reason", guessed("reason", meant=word, said=status))
+        type_ = R + status
         return [*pieces, named(self.terminal(wire, type_, events), events, guess=guess)]
 
     def _write_failure(self, wire: Wire, item: Item | None, events: Sequence[Event]) -> Pieces:
@@ -356,8 +360,8 @@ def _guess(state: State | None, item: Item) -> tuple[str, str] | None:
         return None
     bound = state.values.get("reasoning_id", state.values.get("id"))
     if bound not in (None, item.added.get("id")):
-        return "state", f"it is bound to the item {bound!r}, and said in another"
-    return ("namespace", f"the state's issuer was taken to be {ISSUER!r}") if state.namespace is None else None
+        return "state", guessed("place of state", id=shown(bound))
+    return ("namespace", guessed("issuer", issuer=repr(ISSUER))) if state.namespace is None else None
 
 
 def named(
