@@ -103,8 +103,8 @@ def test_no_reason_is_written_elsewhere() -> None:
             told = node.args[1:2] if name in ("guess", "repair", "Mended") else []
             for each in [*told, *(word.value for word in node.keywords if word.arg == "guess")]:
                 assert not [*words_in(each)], (path, each.lineno)
-        for each in told_by_name(tree):
-            assert not [*words_in(each)], (path, each.lineno)
+        for named in told_by_name(tree):
+            assert not [*words_in(named)], (path, ast.dump(named))
     assert {name for name in used if name.startswith("guessed")} == {f"guessed {key}" for key in GUESSES}
     assert {name for name in used if name.startswith("repaired")} == {f"repaired {key}" for key in REPAIRS}
 
