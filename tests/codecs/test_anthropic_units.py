@@ -15,7 +15,7 @@ USED: dict[str, Any] = {"type": "server_tool_use", "id": "s", "name": "w", "inpu
 
 def streamed(*blocks: tuple[dict[str, Any], str, str, str], reason: str = "end_turn") -> bytes:
     """A stream of blocks, each with one delta, on SSE."""
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "x", "content": [], "stop_reason": None}
+    message: dict[str, Any] = {"id": "m", "type": "message", "role": "assistant", "model": "x", "content": []}
     units: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     for index, (block, kind, key, text) in enumerate(blocks):
         units.append({"type": "content_block_start", "index": index, "content_block": block})
