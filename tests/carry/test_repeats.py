@@ -86,3 +86,16 @@ def test_other_sides_do_not_make_it_grow_without_bound() -> None:
     moved = repeats.values(FORM, {}, {str(i): 2 for i in range(1_000)})
     assert moved is not None
     assert len(moved) == 16
+
+
+def test_what_is_large_is_not_kept() -> None:
+    repeats = Repeats()
+    large = "x" * (1 << 16)
+    for change in ({"k": large}, {large: 1}, {"d": {"t": "a", "k": [large]}}):
+        assert not repeats.take(FORM, canonical("a"), {**canonical("a"), **change}, ["a"])
+        assert repeats.expected(FORM, canonical("b"), ["b"]) == canonical("b")
+    assert not repeats.take(("text",) * len(large), canonical("a"), {**canonical("a"), "k": 1}, ["a"])
+    assert repeats.expected(("text",) * len(large), canonical("b"), ["b"]) == canonical("b")
+    # small again, it is
+    learn(repeats, *((t, {**canonical(t), "k": 1}) for t in "ab"))
+    assert repeats.expected(FORM, canonical("c"), ["c"]) == {**canonical("c"), "k": 1}

@@ -26,10 +26,10 @@ def same_call(said: Open, meant: Open) -> bool:
     return said.id == meant.id or (not meant.id and said.id is not None and said.id.startswith(_MADE))
 
 
-def is_whole(raw: str) -> bool:
-    """Whether the arguments of a call that was cut off are a whole object all the same."""
+def is_whole(raw: str, nesting: int = jsontext.NESTING) -> bool:
+    """Whether the arguments of a call that was cut off are a whole object all the same, ``nesting`` levels at most."""
     try:
-        return bool(raw.strip(BLANK)) and isinstance(jsontext.loads_str(raw), dict)
+        return bool(raw.strip(BLANK)) and isinstance(jsontext.loads_str(raw, nesting), dict)
     except TranslateError:
         return False
 

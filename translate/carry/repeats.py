@@ -13,11 +13,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Sized
 from typing import Any, Final
 
 from .. import jsontext
 from ..algebra.events import JsonObject
+from ..algebra.weight import of_value
 from . import patches
 
 VALUES: Final = "v"
@@ -26,6 +27,9 @@ _MOST: Final = 16
 """Members of one form that move, at most."""
 _FORMS: Final = 64
 """Forms that are kept, at most: they are few, but the other side chooses them."""
+
+_LARGEST: Final = 1 << 16
+"""What a form that is kept weighs, at most. No option: both ends of a translation have to keep the same."""
 
 
 class _Hole(str):
@@ -100,8 +104,8 @@ class Repeats:
         if not changes and not known:
             return True
         steady = False
+        moving = self._moving.get(form, [])
         if known:
-            moving = self._moving.setdefault(form, [])
             others = patches.diff(self.expected(form, canonical, says), unit)
             steady = not others
             for op in others:
@@ -111,7 +115,12 @@ class Repeats:
                     moving.append(path)
         elif len(self._changes) >= _FORMS:
             return False
+        if of_value(changes) + of_value(moving) + (len(form) if isinstance(form, Sized) else 0) > _LARGEST:
+            self._changes.pop(form, None)
+            self._moving.pop(form, None)
+            return False
         self._changes[form] = [[op[0], _with_holes(op[1], says)] if len(op) == 2 else op for op in changes]
+        self._moving[form] = moving
         return steady
 
 

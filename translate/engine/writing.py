@@ -250,7 +250,7 @@ class Writing:
         return 0
 
     def _put(self, piece: Written) -> None:
-        unit, meant = piece.unit, piece.meant
+        unit, meant, name = piece.unit, piece.meant, piece.name
         if piece.guess is not None:
             self._options.guess(*piece.guess)
         if unit is None:
@@ -267,13 +267,14 @@ class Writing:
             said: Sequence[Event] | None = None
             if own is not None and "patch" in own:
                 unit, said = self._restored(unit, piece, own["patch"])
+                name = self.codec.event_name(unit) or name
             if said is None and (self.sink.weighs or (meant and type(meant[0]) is Foreign)):
                 said = self._read(unit, piece)
                 if said is None:
                     return
             self.encoder.go_on(unit, meant)
             end = self._end(piece.ends)
-            self.sink.put(unit, piece.name, said or (), meant, made_up=piece.made_up, later=piece.later, end=end)
+            self.sink.put(unit, name, said or (), meant, made_up=piece.made_up, later=piece.later, end=end)
             return
         self.encoder.go_on(unit, meant)
 
@@ -331,7 +332,7 @@ class Writing:
     def _says(self, unit: JsonObject, said: Sequence[Event], piece: Written) -> list[Event] | None:
         """What a patched unit says, or ``None`` where that is not what is meant."""
         try:
-            found = self.encoder.read(unit, piece.name)
+            found = self.encoder.read(unit, self.codec.event_name(unit) or piece.name)
         except TranslateError:
             return None
         meant = piece.meant

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -54,9 +55,10 @@ def _block(part: Part, calls: int, publisher: str | None) -> JsonObject:
     head, text = part.head, part.data
     assert isinstance(text, str)
     if head.kind == "tool_call":
-        if text.strip(BLANK) and not is_whole(text):
+        if text.strip(BLANK) and not is_whole(text, sys.maxsize):
             what = f"the arguments of the call {head.name!r} are no object"
             raise ToolArgumentsError(what, name=head.name or "", id=head.id or "", raw=text, position=None)
-        return block_of(head, head.id or made_id(calls), Append(text.strip(BLANK)))
+        return block_of(head, head.id or made_id(calls), Append(text.strip(BLANK)), sys.maxsize)
     state = next((said_state(state) for state in reversed(part.states) if is_sayable(state, publisher)), None)
-    return block_of(head, head.id, Append(jsontext.whole(text), state) if text or state or part.begun else None)
+    grown = Append(jsontext.whole(text), state) if text or state or part.begun else None
+    return block_of(head, head.id, grown, sys.maxsize)

@@ -101,7 +101,7 @@ class AnthropicDecoder(Decoder):
 
     def _is_half(self) -> bool:
         """Whether the block is a call whose arguments are no whole object, blank ones among them."""
-        return self._kind == "tool_call" and not is_whole(str(self._grown.join()))
+        return self._kind == "tool_call" and not is_whole(str(self._grown.join()), self.options.limits.nesting)
 
     # ---- what is known
 

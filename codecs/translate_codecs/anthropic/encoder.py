@@ -187,7 +187,7 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
             grown = Append(grown.data, said_state(grown.state) if self._says(grown) else None)
         id = head.id or made_id(self._calls) if head.kind == "tool_call" else head.id
         try:
-            return start_unit(index, block_of(head, id, grown))
+            return start_unit(index, block_of(head, id, grown, self.options.limits.nesting))
         except TranslateError:
             return None
 

@@ -105,19 +105,19 @@ def said_open(head: Open) -> Open:
     return Open(_BLOCKS[_TYPES[head.kind]])
 
 
-def block_of(head: Open, id: str | None, grown: Append | None = None) -> JsonObject:
+def block_of(head: Open, id: str | None, grown: Append | None, nesting: int) -> JsonObject:
     """The content block of a part, with the data that its start holds. Raises :class:`TranslateError`: no such block.
 
-    ``id``: that of a call. A state in ``grown`` is one that the format can say.
+    ``id``: that of a call. A state in ``grown`` is one that can be said. ``nesting``: levels of its JSON, at most.
     """
     kind = head.kind
     text: Any = grown.data if grown is not None else ""
     signature = grown.state.values["signature"] if grown is not None and grown.state is not None else ""
     if kind == "server_tool_result":
-        content = {} if grown is None else {"content": jsontext.loads_str(text)}
+        content = {} if grown is None else {"content": jsontext.loads_str(text, nesting)}
         return {"type": f"{head.name}{RESULT}", "tool_use_id": id, **content}
     if kind in CALLS:
-        given = jsontext.loads_str(text, spelled=True) if text else {}
+        given = jsontext.loads_str(text, nesting, spelled=True) if text else {}
         return {"type": _TYPES[kind], "id": id, "name": head.name, "input": given}
     if kind == "thinking":
         if text == REDACTED and signature:
