@@ -180,7 +180,7 @@ def test_nothing_is_imported_once_it_listens() -> None:
     ("files", "asked", "connections", "requests"),
     [
         *((1024, 1000, 600, 360), (20_000, 1000, 2064, 1000), (1 << 30, 1000, 2064, 1000)),
-        *((256, 10, 104, 10), (70, 10, 5, 3)),
+        *((256, 10, 84, 10), (70, 10, 5, 3)),
     ],
 )
 def test_the_room_that_descriptors_give(files: int, asked: int, connections: int, requests: int) -> None:

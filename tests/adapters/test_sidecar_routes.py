@@ -15,10 +15,10 @@ import pytest
 
 from tests.adapters.sidecars import Asked, Recorder, Wire, answers, ask, process, request, sidecar, until, upstream
 from tests.peers.serving import HOST, PATIENCE
-from translate.adapters.sidecar.credentials import Credential
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[serve]'")
 pytest.importorskip("httpx2", reason="httpx2 is not installed: pip install -e '.[serve]'")
+credentials = pytest.importorskip("translate.adapters.sidecar.credentials")
 
 
 # ---- routes, and what their upstreams are sent ------------------------------------------------------------
@@ -129,14 +129,14 @@ def test_what_comes_round_again_and_again_is_refused(routed: int) -> None:
 
 def test_a_credential_tells_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SECRET", "hidden")
-    made = Credential.read("x-key=token env:SECRET")
+    made = credentials.Credential.read("x-key=token env:SECRET")
     assert (made.name, made.value()) == (b"x-key", b"token hidden")
     assert "hidden" not in repr(made)
     bad = tmp_path / "bad"
     for content in (b"", b"hidden\nsplit: x", b"hid\0den"):
         bad.write_bytes(content)
         with pytest.raises(ValueError, match="holds nothing that can stand in a field") as raised:
-            Credential.read(f"x-key=file:{bad}")
+            credentials.Credential.read(f"x-key=file:{bad}")
         assert "hid" not in str(raised.value)
 
 

@@ -216,7 +216,7 @@ def test_what_arrives_is_framed_anew(method: str, sends: bytes, length: list[byt
     assert (line, end, body) == (b"%b /base/x HTTP/1.1" % method.encode(), b"\r\n\r\n", sends)
     host = b"Host: 127.0.0.1:%d" % up.port
     lengths = [b"Content-Length: " + each for each in length]
-    ours = [b"accept-encoding: identity", b"x-request-id: me"]
+    ours = [b"accept-encoding: identity", b"via: 1.1 translate-streams", b"x-request-id: me"]
     assert sorted(fields) == sorted([host, *lengths, *ours])
 
 

@@ -84,14 +84,14 @@ def url(recorder: Recorder, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def test_the_client_of_openai_reads_it(word: str, url: str, script: Script) -> None:
     script.refused.clear()
     with openai.OpenAI(base_url=f"{url}/openai/v1", api_key="k", timeout=PATIENCE, max_retries=1) as client:
-        text, arguments, usage = "", "", None
+        text, arguments, usage, by = "", "", None, ""
         messages = [{"role": "user", "content": word}]
         for chunk in client.chat.completions.create(model="m", messages=messages, stream=True):
-            usage = chunk.usage or usage
+            usage, by = chunk.usage or usage, chunk.model
             for choice in chunk.choices:
                 text += choice.delta.content or ""
                 arguments += "".join(call.function.arguments or "" for call in choice.delta.tool_calls or ())
-    assert (text, arguments, chunk.model) == ("Paris it is.", '{"at": 1}', "m-1")
+    assert (text, arguments, by) == ("Paris it is.", '{"at": 1}', "m-1")
     assert usage is not None
     assert (usage.prompt_tokens, usage.completion_tokens) == (7, 5)
     assert script.refused.is_set() is (word == "busy")

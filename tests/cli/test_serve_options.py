@@ -34,7 +34,7 @@ def layers() -> Layers:
 def filled(*argv: str) -> tuple[Namespace, list[tuple[Mapping[str, str], Namespace]]]:
     args = build_parser().parse_args(["serve", *argv])
     run = args.run
-    del args.run
+    delattr(args, "run")
     found: tuple[Namespace, list[tuple[Mapping[str, str], Namespace]]] = run.keywords["layers"].filled(args)
     return found
 

@@ -49,7 +49,7 @@ def test_a_signature_in_pieces_is_native_as_a_whole(shape: str) -> None:
     assert out == WHOLE
     assert check(out, "unievent") == []
     assert [(found.unit, found.field) for found in report.repairs] == [(3, "fidelity")]
-    message = assemble(stream, "unievent" + shape, "unievent", strict=False)
+    message: Any = assemble(stream, "unievent" + shape, "unievent", strict=False)
     assert message["content_items"][0]["fidelity"] == {"signature": "abcdef", "id": 1}
 
 

@@ -154,7 +154,8 @@ def test_assembling_holds_text_twice_at_most() -> None:
 
     tracemalloc.start()
     try:
-        (message,) = assemble(stream(), "gateway-sse", "gateway")
+        messages: Any = assemble(stream(), "gateway-sse", "gateway")
+        (message,) = messages
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

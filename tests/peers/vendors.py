@@ -69,7 +69,9 @@ class Claude:
         said = {"thinking": "", "signature": "", "text": ""}
         calls: dict[int, list[str]] = {}
         reason, counts = "", {}
+        last = None
         for unit in units:
+            last = unit.type
             if unit.type == "message_start":
                 counts = unit.message.usage.to_dict()
             elif unit.type == "content_block_start" and unit.content_block.type == "tool_use":
@@ -82,7 +84,7 @@ class Claude:
             elif unit.type == "message_delta":
                 reason = unit.delta.stop_reason
                 counts |= {name: count for name, count in unit.usage.to_dict().items() if count is not None}
-        assert unit.type == "message_stop"
+        assert last == "message_stop"
         return Message(**said, calls=_called(calls), reason=reason, counts=_counts(counts))
 
 

@@ -213,8 +213,7 @@ class SseReader:
                 at = start + len(_DATA)
                 field, colon, value = b"data", b":", block[at + block.startswith(b" ", at, end) : end]
             else:
-                line = found[0]
-                field, colon, value = line.partition(b":")
+                field, colon, value = found[0].partition(b":")
                 value = value.removeprefix(b" ")
             if field == b"data":
                 body = None
@@ -233,8 +232,8 @@ class SseReader:
             elif self._errors and field == b"error":
                 beside.append(self._error(value, whole=whole))
             else:
-                self._text(line)
-                if body is None and _BODY.match(line):
+                self._text(found[0])
+                if body is None and _BODY.match(found[0]):
                     body = found.start()
         if body is not None:
             beside.append(Frame(block[body:].rstrip(_SPACE), self._block_offset, BARE_BODY, whole=whole))
@@ -310,9 +309,9 @@ class SseWriter(RidingWriter):
             unit, carry = self.riding(unit, carry)
         text = jsontext.dumps_strict(carry) if carry else None
         if unit is not None:
-            if name == ERROR_MEMBER and self._shape.errors and unit.keys() == {"error"}:
-                unit = unit["error"]
-            out.append(laid(self._frame, unit, name, text, jsontext.dumps(unit)))
+            inside = name == ERROR_MEMBER and self._shape.errors and unit.keys() == {"error"}
+            written: Any = unit["error"] if inside else unit
+            out.append(laid(self._frame, written, name, text, jsontext.dumps(written)))
         elif text is not None:
             out.append(b": carry " + text + b"\n\n")
 

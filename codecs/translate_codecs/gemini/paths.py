@@ -226,7 +226,7 @@ def _value(piece: dict[str, Any]) -> Any:
 
 def _set(root: Any, path: Sequence[Step], value: Any) -> None:
     """Put a value at a path; what is in the way gives way, and a text goes on."""
-    node = root
+    node: Any = root
     for i, step in enumerate(path):
         last = i == len(path) - 1
         if type(step) is int:

@@ -161,7 +161,7 @@ class InteractionsDecoder(Decoder):
             )
         except (KeyError, TypeError):
             return None
-        if not usual:
+        if not usual or text is None:
             return None
         self.grow(text)
         return [Append(text)]

@@ -68,8 +68,8 @@ class ChatDecoder(Decoder):
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         known = self._known
         native: list[JsonObject | None] = []
-        if unit is not None:
-            step = self._look(unit)
+        step = self._look(unit) if unit is not None else None
+        if unit is not None and step is not None:
             native = [entry_of(state, 0) for state in states_of(step.said)]
             said = step.said
             self._units.steady = False
@@ -93,7 +93,7 @@ class ChatDecoder(Decoder):
                     known.due.append(event.state)  # type: ignore[union-attr]
             elif kind is Finish or kind is Failure:
                 self._ended, self._failed = True, kind is Failure
-        if unit is not None and step.chunk.member is not None:
+        if step is not None and step.chunk.member is not None:
             # thinking may change the member that it comes in
             self._units.field = step.chunk.member
         last = next((event for event in reversed(meant) if type(event) in (Open, Close, Handover)), None)

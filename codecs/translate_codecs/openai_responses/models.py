@@ -129,7 +129,7 @@ class AnnotationUnit(Placed):
 class ErrorUnit(Counted):
     """What went wrong: nested, or its members flat."""
 
-    type: Literal["error"]
+    type: Literal["error"]  # pyright: ignore[reportIncompatibleVariableOverride]
     error: dict[str, Any] | None = None
     message: StrictStr | None = None
 
