@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import Any
 
@@ -146,3 +147,12 @@ def test_a_carried_state_stands_where_no_end_refutes_it() -> None:
     failed = cut + blocks([{"success": False, "code": 503, "message": "m"}])
     out, _ = attempt(failed, "gateway-sse", "unievent", strict=False)
     assert [unit["content_items"][0].get("fidelity") for unit in itertools.islice(out, 1)] == [FORGED]
+
+
+def test_what_is_held_back_is_not_shared_with_who_gave_it() -> None:
+    translator = Translator("unievent", "unievent", strict=False)
+    out: list[Any] = []
+    for unit in copy.deepcopy(PIECES):
+        out += translator.feed(unit)
+        unit.clear()
+    assert [*out, *translator.close()] == WHOLE

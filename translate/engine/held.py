@@ -57,6 +57,10 @@ class HeldBack:
         return out
 
     def _add(self, frame: Frame, piece: Piece, index: int) -> None:
+        if isinstance(frame.data, dict):
+            # the object is its giver's, who may change it before it is read
+            frame = frame._replace(data=jsontext.copied(frame.data))
+            piece = self._piece(frame) or piece
         self._frames.append(frame)
         self._pieces.append(piece)
         self._size += HELD + of_value(piece.unit) + of_value(piece.carry)
