@@ -13,7 +13,7 @@ class Limits:
     ``part``     characters, bytes or vector elements of one open part, one at least a fragment, and with them all else
                  that its units hold and that may have to wait with it: unknown units and members, states, annotations
     ``nesting``  levels of arrays and objects in one unit, and in a call's arguments
-    ``message``  characters of the finished items of one message, in formats whose end repeats it
+    ``message``  characters of the items of one message, in formats whose end repeats it
     ``carry``    bytes of one carry; one over it is an error in strict mode and ignored otherwise
     """
 

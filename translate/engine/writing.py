@@ -300,8 +300,8 @@ class Writing:
         foreign = bool(piece.meant) and type(piece.meant[0]) is Foreign
         try:
             said = self.encoder.read(unit, piece.name)
-        except TranslateError:
-            if not foreign:
+        except TranslateError as error:
+            if not foreign or isinstance(error, LimitExceeded):
                 raise
             said = []
         if foreign and ([type(e) for e in said] != [Foreign] or isinstance(unit.get("carry"), dict)):

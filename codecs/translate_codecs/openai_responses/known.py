@@ -45,6 +45,10 @@ class Place:
             out["logprobs"] = self.logprobs
         return out
 
+    def weight(self) -> int:
+        """Its characters, without what still grows."""
+        return weight(self.added if self.done is None else self.done)
+
 
 @dataclass(slots=True)
 class Item:
@@ -76,6 +80,10 @@ class Item:
     def text(self) -> str:
         """The text that grew the item itself."""
         return jsontext.whole(str(self.grown.join()))
+
+    def weight(self) -> int:
+        """Its characters, without what still grows."""
+        return weight(self.added) + sum(place.weight() for place in self.places.values())
 
     def list(self, where: str) -> list[JsonObject]:
         """Its parts, as they are to be expected at its end."""

@@ -46,6 +46,7 @@ from .words import (
     CALL,
     CONTENT,
     CUSTOM,
+    DELTA,
     DONE_ITEM,
     ERROR,
     INDEX,
@@ -62,6 +63,7 @@ from .words import (
     TERMINAL,
     TEXTS,
     UNKNOWN,
+    WHOLE,
     error_of,
     open_of,
     read_error,
@@ -94,12 +96,7 @@ class Step:
         self.turn: Turn[Key] = serial.turn()
         self.said: list[Event] = self.turn.said
         self.type = member(unit, "type", str, "a unit")
-        family, _, end = self.type.rpartition(".")
         reader = self._readers.get(self.type)
-        if reader is None and family in TEXTS:
-            reader = Step._on_text if end == "delta" else Step._on_text_done
-        elif reader is None and family in (ARGUMENTS, INPUT):
-            reader = Step._on_piece if end == "delta" else Step._on_whole
         if reader is not None:
             reader(self, unit)
         if not self.said:
@@ -357,6 +354,10 @@ class Step:
         **dict.fromkeys(TERMINAL, _on_terminal),
         **dict.fromkeys(PART_ADDED, _on_part),
         **dict.fromkeys(PART_DONE, _on_part_done),
+        **dict.fromkeys([family + DELTA for family in TEXTS], _on_text),
+        **dict.fromkeys([family + WHOLE for family in TEXTS], _on_text_done),
+        **dict.fromkeys([ARGUMENTS + DELTA, INPUT + DELTA], _on_piece),
+        **dict.fromkeys([ARGUMENTS + WHOLE, INPUT + WHOLE], _on_whole),
         ADDED: _on_added,
         DONE_ITEM: _on_done,
         ANNOTATION: _on_annotation,

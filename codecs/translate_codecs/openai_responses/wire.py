@@ -25,6 +25,7 @@ from .words import (
     CUSTOM,
     DONE_ITEM,
     INDEX,
+    KNOWN,
     LIFECYCLE,
     MESSAGE,
     PART_ADDED,
@@ -68,7 +69,7 @@ class Wire:
         """The index of the next item."""
         self.finished: Finished | None = None
         self.size = 0
-        """Characters of the finished items."""
+        """Characters of the items, but for the text that still grows, which is a part's."""
         self.error: JsonObject | None = None
         self.ended = False
         self._left_out: dict[str, tuple[str, ...]] = {}
@@ -275,7 +276,8 @@ class Wire:
         self.numbered = type(number) is int
         if type(number) is int:
             self.number = number + 1
-        if not isinstance(type_, str):
+        if type_ not in KNOWN:
+            # what says nothing makes nothing grow
             return
         if type_ in LIFECYCLE or type_ in TERMINAL:
             self._take_response(type_, unit)
@@ -310,6 +312,7 @@ class Wire:
             kept = jsontext.copied(added)
             item = Item(index, kept, None if kept.get("type") == MESSAGE else kind_of_item(kept, self.tools))
             self.open[index] = self.at = item
+            self.size += item.weight()
             self.next = max(self.next, index) + 1
             self._left_out[ADDED] = tuple(name for name in _LEFT_OUT if name not in unit)
 
@@ -321,7 +324,9 @@ class Wire:
             place = self.place(item, unit, SUMMARY if type_ == PART_DONE[2] else CONTENT)
             if place is not None and isinstance(unit.get("part"), dict):
                 expected = place.whole()
+                before = place.weight()
                 place.done = patches.apply(expected, jsontext.copied(patches.diff(expected, unit["part"])))
+                self.size += place.weight() - before
                 place.open, place.told, item.at = False, True, place
         elif type_ == DONE_ITEM:
             self._take_done(item, unit)
@@ -345,6 +350,7 @@ class Wire:
             if text := part_text(place.added, "a part"):
                 place.grown.add(text)
         item.at = item.places[where, place.index] = place
+        self.size += place.weight()
 
     def _take_text(self, item: Item, where: str, family: str, end: str, unit: JsonObject) -> None:
         place = self.place(item, unit, where)
@@ -354,6 +360,7 @@ class Wire:
             if type(index := unit.get(INDEX[where])) is int:
                 place.index = index
             item.places[where, place.index] = place
+            self.size += place.weight()
         item.at = place
         if end == "done":
             place.told = True
@@ -363,6 +370,9 @@ class Wire:
                 place.logprobs += jsontext.copied(unit["logprobs"])
 
     def _take_whole(self, item: Item, family: str, end: str, unit: JsonObject) -> None:
+        if item.kind is None:
+            # it is no part, and no limit of a part bounds it
+            return
         if end == "delta" and isinstance(unit.get("delta"), str):
             item.begun = True
             item.grown.add(unit["delta"])
@@ -379,10 +389,10 @@ class Wire:
                 item.grown.add(text[len(said) :])
 
     def _take_done(self, item: Item, unit: JsonObject) -> None:
-        expected = item.whole()
+        before, expected = item.weight(), item.whole()
         if isinstance(unit.get("item"), dict):
             expected = patches.apply(expected, jsontext.copied(patches.diff(expected, unit["item"])))
         item.done = expected
         self.open.pop(item.index, None)
         self.finished = Finished(item.index, expected, self.finished)
-        self.size += weight(expected)
+        self.size += weight(expected) - before
