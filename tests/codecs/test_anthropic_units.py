@@ -33,8 +33,9 @@ def names(data: bytes) -> list[bytes]:
 @pytest.mark.parametrize("other", ["anthropic-sse", "openai-responses-sse"])
 @pytest.mark.parametrize("second", [{"type": "text", "text": ""}, CALL, USED])
 def test_a_unit_of_several_events_has_its_name(second: dict[str, Any], other: str) -> None:
-    delta = ("text_delta", "text", "x") if second["type"] == "text" else ("input_json_delta", "partial_json", "")
-    source = streamed((CALL, "input_json_delta", "partial_json", '{"a'), (second, *delta))
+    is_text = second["type"] == "text"
+    kind, key, text = ("text_delta", "text", "x") if is_text else ("input_json_delta", "partial_json", "")
+    source = streamed((CALL, "input_json_delta", "partial_json", '{"a'), (second, kind, key, text))
     out = b"".join(convert([source], "anthropic-sse", other))
     home = out if other == "anthropic-sse" else b"".join(convert([out], other, "anthropic-sse"))
     assert names(home) == names(source)
