@@ -41,6 +41,9 @@ class BentEncoder(GatewayEncoder):
             event.data = "changed"
         if type(event) is Append and event.data == "lo" and bend == "complete":
             return []
+        if type(event) is Close and event.cut and bend == "honest":
+            # half a call as a whole one
+            return super().write([*events[:-1], replace(event, cut=False)])
         return pieces
 
     def say(self, events: Sequence[Event]) -> Said | None:
@@ -64,6 +67,14 @@ class Bent(Gateway):
 
     def sayable(self, event: Event) -> bool:
         return super().sayable(event) and not (self.bend == "sayable" and type(event) is Start)
+
+
+def test_the_kit_sees_half_a_call_that_is_said_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[Event] = [Start(), Open("tool_call", "i", "f"), Append('{"a"'), Close(cut=True), END]
+    _Case(codec("gateway"), "gateway", [replace(event) for event in cut], []).half_calls()
+    monkeypatch.setitem(registry._registered, "gateway", Bent("honest"))
+    with pytest.raises(AssertionError, match=r"the call 'f' was cut off after '\{\"a\"', and is said as a whole one"):
+        _Case(codec("gateway"), "gateway", [replace(event) for event in cut], []).half_calls()
 
 
 @pytest.mark.parametrize("bend", ["short", "complete", "agrees", "sayable", "pure"])

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from .. import jsontext
+from ..algebra.calls import is_whole
 from ..algebra.events import (
     PART_KINDS,
     WHOLE,
@@ -282,7 +283,16 @@ class _Case:
         if len(data) < 4000:
             _equal(self.decoded([data[i : i + 1] for i in range(len(data))]), whole, "cut into single bytes")
 
+    def half_calls(self) -> None:
+        """A call that was cut off is said as no whole one."""
+        halves = {call for call, cut in calls(self.events) if cut and not is_whole(call[1])}
+        said = {call for call, cut in calls(self.decoded(self.encoded("drop"))) if not cut} if halves else set()
+        whole = {call for call, cut in calls(self.events) if not cut}
+        taken = sorted(halves & said - whole)
+        assert not taken, f"the call {taken[0][0]!r} was cut off after {taken[0][1]!r}, and is said as a whole one"
+
     def honest(self) -> None:
+        self.half_calls()
         out = self.encoded()
         assert type(self.decoded(out)[-1]) is type(self.events[-1]), "another end came back"
         reader = EventReader(self.format)
@@ -350,6 +360,20 @@ def at_home(events: Iterable[Event], *codecs: str) -> list[Event]:
 def content(events: Iterable[Event]) -> list[Event]:
     """The events that make up the message, but for the end."""
     return [event for event in events if type(event) in (Open, Append, Close, Failure)]
+
+
+def calls(events: Iterable[Event]) -> list[tuple[tuple[str, str], bool]]:
+    """The calls that were closed, by name and arguments, and whether they were cut off."""
+    out: list[tuple[tuple[str, str], bool]] = []
+    head, text = None, ""
+    for event in events:
+        if type(event) is Open:
+            head, text = event, ""
+        elif type(event) is Append and isinstance(event.data, str):
+            text += event.data
+        elif type(event) is Close and head is not None and head.kind == "tool_call":
+            out.append(((head.name or "", text), event.cut))
+    return out
 
 
 def without_carry(unit: JsonObject) -> JsonObject:
