@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from ..errors import DecodeError
@@ -54,3 +55,11 @@ def member(unit: JsonObject, key: str, kind: type, where: str) -> Any:
 def optional(unit: JsonObject, key: str, kind: type, where: str) -> Any:
     """A member that may be absent or ``null``; then ``None``."""
     return None if unit.get(key) is None else member(unit, key, kind, where)
+
+
+def milliseconds(at: object) -> float | None:
+    """A time of RFC 3339 as milliseconds of Unix time; ``None`` for what is none."""
+    try:
+        return datetime.fromisoformat(at).timestamp() * 1000 if isinstance(at, str) else None
+    except (ValueError, OverflowError):
+        return None

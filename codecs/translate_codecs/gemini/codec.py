@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
 
 from translate import jsontext
 from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start, Usage
+from translate.algebra.reading import milliseconds
 from translate.codec import Codec, Options
 from translate.shapes import Shape
 from translate.shapes.array import Array
@@ -83,11 +83,7 @@ class Gemini(Codec):
         return said or (str(reason) if reason else found[0] if found else "")
 
     def time(self, unit: JsonObject) -> int | float | None:
-        at = unit.get("createTime")
-        try:
-            return datetime.fromisoformat(at).timestamp() * 1000 if isinstance(at, str) else None
-        except (ValueError, OverflowError):
-            return None
+        return milliseconds(unit.get("createTime"))
 
     def sayable(self, event: Event) -> bool:
         return is_sayable(event) if type(event) is Open else super().sayable(event)

@@ -17,12 +17,13 @@ from translate.algebra.events import (
     TokenCounts,
 )
 from translate.algebra.serial import said_before
+from translate.carry.expecting import Canonical
 from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Mended, Options
 from translate.errors import GrammarError, TranslateError
 
 from .steps import Known, Stem, Step
-from .units import Canonical, Units
+from .units import Units
 from .words import NAME
 
 ENDED = "ended"

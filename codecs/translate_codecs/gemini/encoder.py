@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from translate import jsontext
 from translate.algebra.calls import is_whole
 from translate.algebra.events import (
     Annotate,
@@ -28,13 +27,14 @@ from translate.algebra.events import (
 from translate.algebra.json_form import same_event
 from translate.algebra.parts import Growth
 from translate.algebra.usage import latest
+from translate.carry.expecting import ExpectingEncoder
 from translate.carry.reasons import guessed
-from translate.carry.repeats import VALUES
-from translate.codec import Encoder, Pieces, Written
+from translate.carry.repeats import VALUES, Repeats
+from translate.codec import Pieces, Written
 from translate.errors import ToolArgumentsError, TranslateError
 
 from .decoder import GeminiDecoder
-from .units import WHOLE, Canonical, goes_on
+from .units import WHOLE, goes_on
 from .words import (
     ISSUER,
     NAME,
@@ -63,14 +63,10 @@ def _reason_guess(reason: Reason, members: JsonObject) -> tuple[str, str] | None
     return "reason", guessed("reason", meant=reason.word, said=members["finishReason"])
 
 
-def _same(said: Sequence[Event], meant: Sequence[Event]) -> bool:
-    return len(said) == len(meant) and all(map(same_event, said, meant))
-
-
 SYNTHETIC: JsonObject = {NAME: {"synthetic": True}}
 
 
-class GeminiEncoder(GeminiDecoder, Encoder):
+class GeminiEncoder(GeminiDecoder, ExpectingEncoder):
     """Predicts chunks."""
 
     # ---- what units are expected
@@ -78,7 +74,7 @@ class GeminiEncoder(GeminiDecoder, Encoder):
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
         canonical = self.canonical(step)
-        values = self._values(canonical, step.said, unit)
+        values = self.moving(canonical, step.said, unit)
         out: JsonObject = {} if values is None else {VALUES: values}
         out |= step.parts or {}
         return out if out or self._is_of_home(step.said) else None
@@ -106,44 +102,16 @@ class GeminiEncoder(GeminiDecoder, Encoder):
                 # where no id of the response is known, ids that were made up tell of what
                 self._stem.text = self._stem.text or stem
         canonical = self._units.write(events, own, home=self.at_home(events[0]))
-        return self._expected(canonical, events, own.get(VALUES) if own else None, unit)
+        return self.foreseen(canonical, events, own.get(VALUES) if own else None, unit)
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said, unit)
 
-    def _expected(
-        self, canonical: Canonical, meant: Sequence[Event], values: object, unit: JsonObject | None = None
-    ) -> JsonObject:
-        """The unit as this stream has repeated itself, with what moves in it. ``unit``: the one that stands there."""
+    @property
+    def repeats(self) -> Repeats:
+        return self._units.repeats
 
-        def right(found: JsonObject) -> bool:
-            return self._is_right(found, canonical, meant, unit)
-
-        found = self._units.repeats.foreseen(canonical.form, canonical.unit, canonical.says, values, right)
-        if found is not None:
-            return found
-        self.fault("the values in it make a unit that says something else")
-        return self._expected(canonical, meant, None)
-
-    def _values(self, canonical: Canonical, said: Sequence[Event], unit: JsonObject) -> list[Any] | None:
-        """What moves in ``unit``, which says ``said``, where that alone makes no unit that says something else."""
-        repeats = self._units.repeats
-        expected = repeats.expected(canonical.form, canonical.unit, canonical.says)
-        values = repeats.values(canonical.form, expected, unit)
-        moved = None if values is None else repeats.moved(canonical.form, expected, values)
-        return values if moved is not None and self._is_right(moved, canonical, said, unit) else None
-
-    def _is_right(
-        self, found: JsonObject, canonical: Canonical, meant: Sequence[Event], unit: JsonObject | None
-    ) -> bool:
-        """Whether a unit says what is meant, or what the canonical one says. ``unit``: one that does."""
-        if unit is not None and jsontext.same(found, unit):
-            return True
-        said = self._probe(found)
-        return said is not None and (_same(said, meant) or _same(said, self._probe(canonical.unit) or ()))
-
-    def _probe(self, unit: JsonObject) -> list[Event] | None:
-        """What a unit would say here; ``None`` where it may not stand here."""
+    def probe(self, unit: JsonObject) -> list[Event] | None:
         last = self._last.step
         try:
             return self.read(unit, None)

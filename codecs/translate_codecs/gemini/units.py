@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from translate import jsontext
@@ -23,6 +22,7 @@ from translate.algebra.events import (
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
 from translate.algebra.usage import latest
+from translate.carry.expecting import Canonical
 from translate.carry.repeats import Repeats
 from translate.codec import Options
 from translate.errors import TranslateError
@@ -42,15 +42,6 @@ from .words import (
     signature_of,
     usage_words,
 )
-
-
-@dataclass(slots=True)
-class Canonical:
-    """A unit as it is written here. ``form``: what it says, in words; ``says``: the texts among that."""
-
-    unit: JsonObject
-    form: tuple[str, ...]
-    says: list[str]
 
 
 class Units:

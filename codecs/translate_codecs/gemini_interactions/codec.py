@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import ClassVar, Final
 
 from pydantic import BaseModel
@@ -11,6 +10,7 @@ from pydantic import BaseModel
 from translate import jsontext
 from translate.algebra.calls import same_call
 from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start, Usage
+from translate.algebra.reading import milliseconds
 from translate.codec import Codec, Options
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
@@ -72,11 +72,7 @@ class Interactions(Codec):
 
     def time(self, unit: JsonObject) -> int | float | None:
         held = unit.get("interaction")
-        at = (held.get("updated") or held.get("created")) if isinstance(held, dict) else None
-        try:
-            return datetime.fromisoformat(at).timestamp() * 1000 if isinstance(at, str) else None
-        except (ValueError, OverflowError):
-            return None
+        return milliseconds(held.get("updated") or held.get("created")) if isinstance(held, dict) else None
 
     def sayable(self, event: Event) -> bool:
         return is_sayable(event) if type(event) is Open else super().sayable(event)

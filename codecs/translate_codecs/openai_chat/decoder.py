@@ -20,11 +20,12 @@ from translate.algebra.events import (
 )
 from translate.algebra.json_form import same_event
 from translate.algebra.serial import Serial, said_before
+from translate.carry.expecting import Canonical
 from translate.codec import TEXT, Codec, Decoder, Hot, Options
 from translate.errors import TranslateError
 
 from .steps import Known, Step
-from .units import Canonical, Units, Usual, states_of
+from .units import Units, Usual, states_of
 from .words import NAME, REASON, entry_of, read_reason
 
 ENDED = "ended"

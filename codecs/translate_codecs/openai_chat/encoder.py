@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
-from translate import jsontext
 from translate.algebra.calls import BLANK, made_id
 from translate.algebra.events import (
     Annotate,
@@ -24,16 +23,15 @@ from translate.algebra.events import (
     Usage,
     is_synthetic,
 )
-from translate.algebra.json_form import same_event
 from translate.algebra.usage import latest
+from translate.carry.expecting import ExpectingEncoder
 from translate.carry.reasons import guessed
-from translate.carry.repeats import VALUES
-from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
+from translate.carry.repeats import VALUES, Repeats
+from translate.codec import Codec, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 from translate.shapes.blocks import ERROR_LINE, ERROR_MEMBER
 
 from .decoder import ChatDecoder, reason_in
-from .units import Canonical
 from .words import (
     NAME,
     REASON,
@@ -46,7 +44,7 @@ from .words import (
 )
 
 
-class ChatEncoder(ChatDecoder, Encoder):
+class ChatEncoder(ChatDecoder, ExpectingEncoder):
     """Predicts chunks."""
 
     def __init__(self, codec: Codec, options: Options) -> None:
@@ -85,39 +83,11 @@ class ChatEncoder(ChatDecoder, Encoder):
 
     # ---- what units are expected
 
-    def _expected(
-        self, canonical: Canonical, meant: Sequence[Event], values: object, unit: JsonObject | None = None
-    ) -> JsonObject:
-        """The unit as this stream has repeated itself, with what moves in it. ``unit``: the one that stands there."""
+    @property
+    def repeats(self) -> Repeats:
+        return self._units.repeats
 
-        def right(found: JsonObject) -> bool:
-            return self._is_right(found, canonical, meant, unit)
-
-        found = self._units.repeats.foreseen(canonical.form, canonical.unit, canonical.says, values, right)
-        if found is not None:
-            return found
-        self.fault("the values in it make a unit that says something else")
-        return self._expected(canonical, meant, None)
-
-    def _values(self, canonical: Canonical, said: Sequence[Event], unit: JsonObject) -> list[Any] | None:
-        """What moves in ``unit``, which says ``said``, where that alone makes no unit that says something else."""
-        repeats = self._units.repeats
-        expected = repeats.expected(canonical.form, canonical.unit, canonical.says)
-        values = repeats.values(canonical.form, expected, unit)
-        moved = None if values is None else repeats.moved(canonical.form, expected, values)
-        return values if moved is not None and self._is_right(moved, canonical, said, unit) else None
-
-    def _is_right(
-        self, found: JsonObject, canonical: Canonical, meant: Sequence[Event], unit: JsonObject | None
-    ) -> bool:
-        """Whether a unit says what is meant, or what the canonical one says. ``unit``: one that does."""
-        if unit is not None and jsontext.same(found, unit):
-            return True
-        said = self._probe(found)
-        return said is not None and (_same(said, meant) or _same(said, self._probe(canonical.unit) or ()))
-
-    def _probe(self, unit: JsonObject) -> list[Event] | None:
-        """What a unit would say here; ``None`` where it may not stand here."""
+    def probe(self, unit: JsonObject) -> list[Event] | None:
         last = self._last.step
         try:
             return self.read(unit, None)
@@ -129,7 +99,7 @@ class ChatEncoder(ChatDecoder, Encoder):
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
         canonical = self.canonical(step)
-        values = self._values(canonical, step.said, unit)
+        values = self.moving(canonical, step.said, unit)
         out: JsonObject = {} if step.chunk.reason is None else {REASON: step.chunk.reason}
         if values is not None:
             out[VALUES] = values
@@ -140,7 +110,7 @@ class ChatEncoder(ChatDecoder, Encoder):
     def whole(self, events: Sequence[Event], unit: JsonObject | None = None) -> JsonObject | None:
         own = self.residue(events[0])
         canonical = self._units.write(events, reason_in(own))
-        return self._expected(canonical, events, own.get(VALUES) if own else None, unit)
+        return self.foreseen(canonical, events, own.get(VALUES) if own else None, unit)
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said, unit)
@@ -166,7 +136,7 @@ class ChatEncoder(ChatDecoder, Encoder):
         own = self.residue(meant[0])
         said = meant if said is None else said
         canonical = self._units.write(said, reason_in(own))
-        return Written(self._expected(canonical, said, own.get(VALUES) if own else None), meant, **more)
+        return Written(self.foreseen(canonical, said, own.get(VALUES) if own else None), meant, **more)
 
     def _write_start(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
@@ -311,10 +281,6 @@ _LATER = ("state",)
 LINE: Final = "line"
 """The member of a residue that says how an error stood that had a line of its own, by :data:`LINES`."""
 LINES: Final = (ERROR_LINE, ERROR_MEMBER)
-
-
-def _same(said: Sequence[Event], meant: Sequence[Event]) -> bool:
-    return len(said) == len(meant) and all(map(same_event, said, meant))
 
 
 def _stateless(event: Event) -> Event:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from translate import jsontext
@@ -12,6 +11,7 @@ from translate.algebra.calls import FREE_END, made_id, unescaped
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
+from translate.carry.expecting import Canonical
 from translate.carry.repeats import Repeats
 from translate.codec import TEXT, Hot, Options
 
@@ -28,15 +28,6 @@ from .words import (
     sayable,
     usage_words,
 )
-
-
-@dataclass(slots=True)
-class Canonical:
-    """A unit as it is written here. ``form``: what it says, in words; ``says``: the texts among that."""
-
-    unit: JsonObject
-    form: tuple[str, ...]
-    says: list[str]
 
 
 class Units:
