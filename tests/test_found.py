@@ -27,6 +27,7 @@ from translate import (
     Limits,
     Model,
     Open,
+    Reason,
     Start,
     State,
     TokenCounts,
@@ -281,3 +282,14 @@ def test_a_member_in_the_carrys_way_may_be_a_number_that_json_has_not(format: st
     home = list(decode(list(encode(events, format)), format))
     found = next(event for event in home if type(event) is Foreign)
     assert jsontext.same(found.unit, unit)
+
+
+@pytest.mark.parametrize("format", ["gateway", "unievent", "anthropic", "gemini", "gemini-interactions"])
+def test_whole_arguments_nest_as_deeply_as_the_limit_says(format: str) -> None:
+    """A call that was cut behind its last brace is a whole one, however deep."""
+    deep = '{"a":' + "[" * 300 + "]" * 300 + "}"
+    end = Finish(TokenCounts(1, 1), Reason("length"))
+    events: list[Event] = [Start(Model("m")), Open("tool_call", "i", "f"), Append(deep), Close(cut=True), end]
+    out = list(convert(events, "events", format, limits=Limits(nesting=400), loss="drop"))
+    said = [event for event in decode(out, format, limits=Limits(nesting=400)) if type(event) is Open]
+    assert [event.name for event in said] == ["f"]

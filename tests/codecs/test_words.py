@@ -25,6 +25,7 @@ from translate import (
     decode,
     encode,
 )
+from translate.algebra.calls import parse_arguments
 from translate.algebra.events import ReasonWord
 from translate.codec import NUMBER, TEXT
 from translate_codecs.gateway import words as gateway_units
@@ -37,7 +38,7 @@ from translate_codecs.gateway.words import (
     same_state,
 )
 from translate_codecs.unievent import words as unievent_units
-from translate_codecs.unievent.words import close_enough, error_unit, parse_arguments, read_error
+from translate_codecs.unievent.words import close_enough, error_unit, read_error
 
 UNIEVENT, GATEWAY = codec("unievent"), codec("gateway")
 

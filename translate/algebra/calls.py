@@ -6,8 +6,9 @@ import re
 from typing import Final, NamedTuple
 
 from .. import jsontext
-from ..errors import TranslateError
-from .events import Open, ReasonWord
+from ..errors import DecodeError, ToolArgumentsError, TranslateError
+from .events import JsonObject, Open, ReasonWord
+from .reading import kind_of
 
 BLANK: Final = " \t\n\r"
 """What JSON takes for white space: arguments of nothing else are blank, and mean ``{}`` in a call that was not cut."""
@@ -32,6 +33,25 @@ def is_whole(raw: str, nesting: int = jsontext.NESTING) -> bool:
         return bool(raw.strip(BLANK)) and isinstance(jsontext.loads_str(raw, nesting), dict)
     except TranslateError:
         return False
+
+
+def parse_arguments(raw: str, name: str, id: str, nesting: int) -> JsonObject:
+    """A call's arguments as an object, as readers take them: blank is ``{}``, exact integers, the last duplicate wins.
+
+    Raises :class:`ToolArgumentsError`, and :class:`LimitExceeded` for more than ``nesting`` levels.
+    """
+    if not raw.strip(BLANK):
+        return {}
+    try:
+        value = jsontext.loads_str(raw, nesting)
+    except DecodeError as error:
+        position = getattr(error.__cause__ or error.__context__, "pos", None)
+        what = f"the arguments of the call {name!r} are not JSON ({error.what})"
+        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=position) from None
+    if not isinstance(value, dict):
+        what = f"the arguments of the call {name!r} are {kind_of(value)}"
+        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=None)
+    return value
 
 
 def word_to_act_on(word: ReasonWord, *, calls: bool) -> ReasonWord:

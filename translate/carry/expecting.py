@@ -5,15 +5,13 @@ What came before counts only where it makes a unit that says what is meant; else
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .. import jsontext
 from ..algebra.events import Event, JsonObject
 from ..algebra.json_form import same_event
-from ..codec import Encoder
 from .repeats import Repeats
 
 
@@ -26,35 +24,37 @@ class Canonical:
     says: list[str]
 
 
-class ExpectingEncoder(Encoder):
-    """An encoder of a format whose units repeat themselves."""
+class Expecting:
+    """What is expected of the units of one stream."""
 
-    @property
-    @abstractmethod
-    def repeats(self) -> Repeats:
-        """What the units of the stream repeat."""
+    def __init__(
+        self, repeats: Repeats, probe: Callable[[JsonObject], list[Event] | None], fault: Callable[[str], None]
+    ) -> None:
+        """``probe``: what a unit would say here, ``None`` where it may not stand here; it changes nothing.
 
-    @abstractmethod
-    def probe(self, unit: JsonObject) -> list[Event] | None:
-        """What a unit would say here; ``None`` where it may not stand here. Changes nothing."""
+        ``fault`` is told of values that a carry should not have, and returns where they are to be left out.
+        """
+        self._repeats = repeats
+        self._probe = probe
+        self._fault = fault
 
-    def foreseen(
-        self, canonical: Canonical, meant: Sequence[Event], values: object, unit: JsonObject | None = None
+    def unit(
+        self, canonical: Canonical, meant: Sequence[Event], values: object, there: JsonObject | None = None
     ) -> JsonObject:
-        """The unit as this stream has repeated itself, with what moves in it. ``unit``: the one that stands there."""
+        """The unit as this stream has repeated itself, with what moves in it. ``there``: the one that stands there."""
 
         def right(found: JsonObject) -> bool:
-            return self._is_right(found, canonical, meant, unit)
+            return self._is_right(found, canonical, meant, there)
 
-        found = self.repeats.foreseen(canonical.form, canonical.unit, canonical.says, values, right)
+        found = self._repeats.foreseen(canonical.form, canonical.unit, canonical.says, values, right)
         if found is not None:
             return found
-        self.fault("the values in it make a unit that says something else")
-        return self.foreseen(canonical, meant, None)
+        self._fault("the values in it make a unit that says something else")
+        return self.unit(canonical, meant, None)
 
     def moving(self, canonical: Canonical, said: Sequence[Event], unit: JsonObject) -> list[Any] | None:
         """What moves in ``unit``, which says ``said``, where that alone makes no unit that says something else."""
-        repeats = self.repeats
+        repeats = self._repeats
         expected = repeats.expected(canonical.form, canonical.unit, canonical.says)
         values = repeats.values(canonical.form, expected, unit)
         moved = None if values is None else repeats.moved(canonical.form, expected, values)
@@ -66,8 +66,8 @@ class ExpectingEncoder(Encoder):
         """Whether a unit says what is meant, or what the canonical one says. ``unit``: one that does."""
         if unit is not None and jsontext.same(found, unit):
             return True
-        said = self.probe(found)
-        return said is not None and (_same(said, meant) or _same(said, self.probe(canonical.unit) or ()))
+        said = self._probe(found)
+        return said is not None and (_same(said, meant) or _same(said, self._probe(canonical.unit) or ()))
 
 
 def _same(said: Sequence[Event], meant: Sequence[Event]) -> bool:

@@ -175,7 +175,7 @@ class GatewayEncoder(GatewayDecoder, Encoder):
     def _tool(self, head: Open, events: Sequence[Event]) -> Pieces:
         raw = "".join([piece.data for piece in events if type(piece) is Append])  # type: ignore[misc]
         end = events[-1]
-        if type(end) is Close and end.cut and not is_whole(raw):
+        if type(end) is Close and end.cut and not is_whole(raw, self.options.limits.nesting):
             # a client would run half a call
             return [Written(None, events)]
         said = said_open(head, self._calls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def _part(part: Part) -> JsonObject | None:
     if isinstance(data, bytes) or head.kind in ("inline_data", "inline_thinking"):
         said: JsonObject | None = data_part(head, data if isinstance(data, bytes) else b"")
     elif head.kind in WHOLE:
-        said = whole_part(head, data)
+        said = whole_part(head, data, sys.maxsize)
     elif data or signature:
         said = {"text": jsontext.whole(str(data)), **({"thought": True} if head.kind == "thinking" else {})}
     else:

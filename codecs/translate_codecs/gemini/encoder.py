@@ -27,10 +27,10 @@ from translate.algebra.events import (
 from translate.algebra.json_form import same_event
 from translate.algebra.parts import Growth
 from translate.algebra.usage import latest
-from translate.carry.expecting import ExpectingEncoder
+from translate.carry.expecting import Expecting
 from translate.carry.reasons import guessed
-from translate.carry.repeats import VALUES, Repeats
-from translate.codec import Pieces, Written
+from translate.carry.repeats import VALUES
+from translate.codec import Codec, Encoder, Options, Pieces, Written
 from translate.errors import ToolArgumentsError, TranslateError
 
 from .decoder import GeminiDecoder
@@ -66,15 +66,19 @@ def _reason_guess(reason: Reason, members: JsonObject) -> tuple[str, str] | None
 SYNTHETIC: JsonObject = {NAME: {"synthetic": True}}
 
 
-class GeminiEncoder(GeminiDecoder, ExpectingEncoder):
+class GeminiEncoder(GeminiDecoder, Encoder):
     """Predicts chunks."""
+
+    def __init__(self, codec: Codec, options: Options) -> None:
+        super().__init__(codec, options)
+        self._expecting = Expecting(self._units.repeats, self._probe, self.fault)
 
     # ---- what units are expected
 
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
         canonical = self.canonical(step)
-        values = self.moving(canonical, step.said, unit)
+        values = self._expecting.moving(canonical, step.said, unit)
         out: JsonObject = {} if values is None else {VALUES: values}
         out |= step.parts or {}
         return out if out or self._is_of_home(step.said) else None
@@ -102,16 +106,12 @@ class GeminiEncoder(GeminiDecoder, ExpectingEncoder):
                 # where no id of the response is known, ids that were made up tell of what
                 self._stem.text = self._stem.text or stem
         canonical = self._units.write(events, own, home=self.at_home(events[0]))
-        return self.foreseen(canonical, events, own.get(VALUES) if own else None, unit)
+        return self._expecting.unit(canonical, events, own.get(VALUES) if own else None, unit)
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said, unit)
 
-    @property
-    def repeats(self) -> Repeats:
-        return self._units.repeats
-
-    def probe(self, unit: JsonObject) -> list[Event] | None:
+    def _probe(self, unit: JsonObject) -> list[Event] | None:
         last = self._last.step
         try:
             return self.read(unit, None)
@@ -210,7 +210,7 @@ class GeminiEncoder(GeminiDecoder, ExpectingEncoder):
         said = self._together(events)
         fragment = said[-1]
         assert type(fragment) is Append
-        if head.kind == "tool_call" and event.cut and not is_whole(str(fragment.data)):
+        if head.kind == "tool_call" and event.cut and not is_whole(str(fragment.data), self.options.limits.nesting):
             # half a call is none
             return [Written(None, events)]
         return [self._unit(events, [*said, event], guess=_state_guess(fragment.state))]

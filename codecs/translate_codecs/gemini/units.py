@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from translate import jsontext
+from translate.algebra.calls import parse_arguments
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -38,7 +39,6 @@ from .words import (
     error_unit,
     is_audio,
     is_made,
-    parse_arguments,
     signature_of,
     usage_words,
 )
@@ -195,7 +195,7 @@ class _Writing:
         kind = self._head.kind
         if kind not in WHOLE or goes_on(self._head):
             return
-        part = whole_part(self._head, self._grown.join())
+        part = whole_part(self._head, self._grown.join(), self._units.options.limits.nesting)
         if part is None:
             return
         self._parts.append({**part, **({"thoughtSignature": self._state} if self._state else {})})
@@ -218,18 +218,19 @@ def data_part(head: Open, data: bytes) -> JsonObject:
     return {"inlineData": {"mimeType": head.mime_type or OCTETS, "data": text}, **thought}
 
 
-def whole_part(head: Open, data: Any) -> JsonObject | None:
+def whole_part(head: Open, data: Any, nesting: int) -> JsonObject | None:
     """A part that comes whole; ``None`` where its data is none that this wire has.
 
-    Raises :class:`ToolArgumentsError`.
+    Raises :class:`ToolArgumentsError`, and :class:`LimitExceeded` for more than ``nesting`` levels.
     """
     if head.kind == "tool_call":
         id = {} if is_made(head.id) else {"id": head.id}
-        return {"functionCall": {"name": head.name, "args": parse_arguments(data, head), **id}}
+        arguments = parse_arguments(data, head.name or "", head.id or "", nesting)
+        return {"functionCall": {"name": head.name, "args": arguments, **id}}
     if head.kind in ("inline_data", "inline_thinking"):
         return data_part(head, data or b"")
     try:
-        tool = jsontext.loads_str(data)
+        tool = jsontext.loads_str(data, nesting)
     except TranslateError:
         return None
     called = head.kind == "server_tool_call"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import sys
 from typing import Any, Final
 
 from translate import jsontext
@@ -18,7 +19,7 @@ from translate.algebra.events import (
     TokenCounts,
 )
 from translate.algebra.reading import kind_of, optional
-from translate.errors import DecodeError, ToolArgumentsError, TranslateError
+from translate.errors import DecodeError, TranslateError
 
 NAME: Final = "gemini"
 ISSUER: Final = "google"
@@ -62,26 +63,6 @@ def stem_of(id: str | None) -> str | None:
     return found[1] if found else None
 
 
-def parse_arguments(raw: str, head: Open) -> JsonObject:
-    """A call's arguments as this wire says them: blank is ``{}``, the last duplicate wins, integers are exact.
-
-    Raises :class:`ToolArgumentsError` for what is no object.
-    """
-    name, id = head.name or "", head.id or ""
-    if not raw.strip(BLANK):
-        return {}
-    try:
-        value = jsontext.loads_str(raw)
-    except DecodeError as error:
-        position = getattr(error.__cause__ or error.__context__, "pos", None)
-        what = f"the arguments of the call {name!r} are not JSON ({error.what})"
-        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=position) from None
-    if not isinstance(value, dict):
-        what = f"the arguments of the call {name!r} are {kind_of(value)}"
-        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=None)
-    return value
-
-
 def compact(value: Any) -> str:
     """The text of a JSON value, as arguments that this wire said."""
     return jsontext.dumps(value).decode("utf-8", "surrogatepass")
@@ -94,7 +75,7 @@ def same_arguments(said: object, meant: object) -> bool:
     if not meant.strip(BLANK):
         return said == "{}"
     try:
-        value = jsontext.loads_str(meant)
+        value = jsontext.loads_str(meant, sys.maxsize)
     except TranslateError:
         return False
     return isinstance(value, dict) and jsontext.same(said, compact(value))

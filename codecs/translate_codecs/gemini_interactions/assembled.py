@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +59,10 @@ def _add(steps: list[JsonObject], part: Part, calls: int, notes: list[Any]) -> N
         steps.append({"type": "thought", **signed, "summary": summary})
     elif head.kind == "tool_call":
         raw = str(data)
-        if raw.strip(BLANK) and not is_whole(raw):
+        if raw.strip(BLANK) and not is_whole(raw, sys.maxsize):
             what = f"the arguments of the call {head.name!r} are no object"
             raise ToolArgumentsError(what, name=head.name or "", id=head.id or "", raw=raw, position=None)
-        arguments = jsontext.loads_str(raw) if raw.strip(BLANK) else {}
+        arguments = jsontext.loads_str(raw, sys.maxsize) if raw.strip(BLANK) else {}
         call = {"type": "function_call", "id": head.id or made_id(calls), "name": head.name, "arguments": arguments}
         steps.append({**call, **signed})
     elif isinstance(data, bytes) or data:

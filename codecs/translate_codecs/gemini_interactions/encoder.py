@@ -144,7 +144,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
         signature = signature_of(grown.state, self._publisher) if grown is not None else None
         text = str(grown.data) if grown is not None else ""
         if head.kind == "tool_call":
-            arguments = jsontext.loads_str(text) if is_whole(text) else {}
+            arguments = self._object(text) if is_whole(text, self.options.limits.nesting) else {}
             step |= {"id": head.id or made_id(self._calls), "name": head.name, "arguments": arguments}
         elif head.kind != "thinking":
             id = {"call_id" if head.kind == "server_tool_result" else "id": head.id} if head.id else {}
@@ -156,7 +156,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
     def _object(self, text: str) -> JsonObject:
         """The members that text of a server's tool holds."""
         try:
-            found = jsontext.loads_str(text) if text.strip(BLANK) else {}
+            found = jsontext.loads_str(text, self.options.limits.nesting) if text.strip(BLANK) else {}
         except TranslateError:
             found = None
         if isinstance(found, dict):
@@ -268,7 +268,7 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
         if type(last) is Append:
             text = str(last.data)
             signature = signature_of(last.state, self._publisher)
-            if signature and (not text.strip(BLANK) or is_whole(text)):
+            if signature and (not text.strip(BLANK) or is_whole(text, self.options.limits.nesting)):
                 return [named(self._opens(head, last), events, guess=guess or _guess(last.state))]
             delta = delta_unit(self._index + 1, text_delta("tool_call", text))
             return [named(self._opens(head), before, guess=guess), named(delta, [last])]
@@ -309,7 +309,8 @@ class InteractionsEncoder(InteractionsDecoder, Encoder):
     def _write_close(self, event: Close) -> Pieces:
         if not self._kind or self._state is not STEP:
             return [Written(None, [event])]
-        if self._kind == "tool_call" and event.cut and not is_whole(str(self._grown.join())):
+        nesting = self.options.limits.nesting
+        if self._kind == "tool_call" and event.cut and not is_whole(str(self._grown.join()), nesting):
             raise self._broken_off("was cut off")
         return [named(unit_of(STOP, index=self._index), [event])]
 

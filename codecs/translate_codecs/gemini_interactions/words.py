@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from functools import lru_cache
 from typing import Any, Final
 
@@ -128,7 +129,7 @@ def same_arguments(said: object, meant: object) -> bool:
     if not isinstance(said, str) or not isinstance(meant, str) or not meant.strip(BLANK):
         return False
     try:
-        value = jsontext.loads_str(meant)
+        value = jsontext.loads_str(meant, sys.maxsize)
     except TranslateError:
         return False
     return isinstance(value, dict) and jsontext.same(said, compact(value) if value else "")

@@ -24,10 +24,10 @@ from translate.algebra.events import (
     is_synthetic,
 )
 from translate.algebra.usage import latest
-from translate.carry.expecting import ExpectingEncoder
+from translate.carry.expecting import Expecting
 from translate.carry.reasons import guessed
-from translate.carry.repeats import VALUES, Repeats
-from translate.codec import Codec, Options, Pieces, Said, Written
+from translate.carry.repeats import VALUES
+from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 from translate.shapes.blocks import ERROR_LINE, ERROR_MEMBER
 
@@ -44,11 +44,12 @@ from .words import (
 )
 
 
-class ChatEncoder(ChatDecoder, ExpectingEncoder):
+class ChatEncoder(ChatDecoder, Encoder):
     """Predicts chunks."""
 
     def __init__(self, codec: Codec, options: Options) -> None:
         super().__init__(codec, options)
+        self._expecting = Expecting(self._units.repeats, self._probe, self.fault)
         self._head = Open("text")
         self._pieces: list[str] = []
         """What the open call holds."""
@@ -83,11 +84,7 @@ class ChatEncoder(ChatDecoder, ExpectingEncoder):
 
     # ---- what units are expected
 
-    @property
-    def repeats(self) -> Repeats:
-        return self._units.repeats
-
-    def probe(self, unit: JsonObject) -> list[Event] | None:
+    def _probe(self, unit: JsonObject) -> list[Event] | None:
         last = self._last.step
         try:
             return self.read(unit, None)
@@ -99,7 +96,7 @@ class ChatEncoder(ChatDecoder, ExpectingEncoder):
     def mark(self, unit: JsonObject) -> JsonObject | None:
         step = self._look(unit)
         canonical = self.canonical(step)
-        values = self.moving(canonical, step.said, unit)
+        values = self._expecting.moving(canonical, step.said, unit)
         out: JsonObject = {} if step.chunk.reason is None else {REASON: step.chunk.reason}
         if values is not None:
             out[VALUES] = values
@@ -110,7 +107,7 @@ class ChatEncoder(ChatDecoder, ExpectingEncoder):
     def whole(self, events: Sequence[Event], unit: JsonObject | None = None) -> JsonObject | None:
         own = self.residue(events[0])
         canonical = self._units.write(events, reason_in(own))
-        return self.foreseen(canonical, events, own.get(VALUES) if own else None, unit)
+        return self._expecting.unit(canonical, events, own.get(VALUES) if own else None, unit)
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said, unit)
@@ -136,7 +133,7 @@ class ChatEncoder(ChatDecoder, ExpectingEncoder):
         own = self.residue(meant[0])
         said = meant if said is None else said
         canonical = self._units.write(said, reason_in(own))
-        return Written(self.foreseen(canonical, said, own.get(VALUES) if own else None), meant, **more)
+        return Written(self._expecting.unit(canonical, said, own.get(VALUES) if own else None), meant, **more)
 
     def _write_start(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]

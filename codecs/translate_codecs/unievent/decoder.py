@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from translate import jsontext
+from translate.algebra.calls import parse_arguments
 from translate.algebra.events import (
     GROWS,
     Append,
@@ -42,7 +43,6 @@ from .words import (
     delta_event,
     is_texts,
     item_of,
-    parse_arguments,
     read_error,
     read_stop,
     said_kind,

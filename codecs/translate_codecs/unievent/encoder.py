@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from translate import jsontext
-from translate.algebra.calls import is_whole
+from translate.algebra.calls import is_whole, parse_arguments
 from translate.algebra.events import (
     GROWS,
     Annotate,
@@ -46,7 +46,6 @@ from .words import (
     is_stamp,
     is_texts,
     item_of,
-    parse_arguments,
     read_stop,
     said_kind,
     said_open,
@@ -244,7 +243,7 @@ class UniEventEncoder(UniEventDecoder, Encoder):
         whole: Any = jsontext.whole(data) if isinstance(data, str) else self._wire(data)
         if head.kind == "tool_call":
             assert isinstance(data, str)
-            if type(event) is Close and event.cut and not is_whole(data):
+            if type(event) is Close and event.cut and not is_whole(data, self.options.limits.nesting):
                 raise broken_off(f"the call {head.name!r} was cut off", head, data)
             whole = parse_arguments(data, head.name or "", head.id or "", self.options.limits.nesting)
         return self._stamped(delta_event(item_of(head.kind, "done", whole, head, state)), [event])

@@ -7,11 +7,10 @@ import sys
 from typing import Any, Final
 
 from translate import jsontext
-from translate.algebra.calls import BLANK, made_id
+from translate.algebra.calls import made_id, parse_arguments
 from translate.algebra.events import GROWS, Data, Failure, Finish, JsonObject, Open, PartKind, Reason, TokenCounts
-from translate.algebra.reading import kind_of, optional, reason_word
+from translate.algebra.reading import optional, reason_word
 from translate.codec import NUMBER, TEXT, Hot
-from translate.errors import DecodeError, ToolArgumentsError
 
 NAME: Final = "unievent"
 DONE: Final = b"[DONE]"
@@ -154,25 +153,6 @@ def read_error(error: JsonObject) -> Failure:
     own = status if type(status) is int and 400 <= status <= 599 else None
     code = own or (400 if kind in _BAD_REQUEST else 502)
     return Failure(code, message or "", kind, details)
-
-
-def parse_arguments(raw: str, name: str, id: str, nesting: int) -> JsonObject:
-    """A call's arguments as the reference reads them: blank is ``{}``, exact integers, the last duplicate wins.
-
-    Raises :class:`ToolArgumentsError`, and :class:`LimitExceeded` for more than ``nesting`` levels.
-    """
-    if not raw.strip(BLANK):
-        return {}
-    try:
-        value = jsontext.loads_str(raw, nesting)
-    except DecodeError as error:
-        position = getattr(error.__cause__ or error.__context__, "pos", None)
-        what = f"the arguments of the call {name!r} are not JSON ({error.what})"
-        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=position) from None
-    if not isinstance(value, dict):
-        what = f"the arguments of the call {name!r} are {kind_of(value)}"
-        raise ToolArgumentsError(what, name=name, id=id, raw=raw, position=None)
-    return value
 
 
 def close_enough(done: Any, parsed: Any) -> bool:
