@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.codecs.chat_streams import S, chunk, end, said, sse
-from translate import Append, Close, Finish, Open, Reason, Start, State, TokenCounts, convert, decode, encode
+from translate import Append, Close, Finish, Model, Open, Reason, Start, State, TokenCounts, convert, decode, encode
 from translate.algebra.events import Event
 
 STATE = State("anthropic", {"signature": "S"})
@@ -48,3 +48,16 @@ def test_data_that_is_spelled_otherwise_is_not_expected_again() -> None:
     changed = [Append(b"xyz") if type(e) is Append and e.data == b"\x04\x10A" else e for e in events]
     written = [unit["candidates"][0]["content"]["parts"] for unit in encode(changed, "gemini")]
     assert [parts[0]["inlineData"]["data"] for parts in written[:3]] == ["AAAA", "__8=", "eHl6"]
+
+
+def test_no_two_states_have_one_index_however_late_they_are_said() -> None:
+    """A state within a part is said at its end: it counts when it is said, not when it is meant."""
+    states = [State("google", {"signature": word}) for word in ("one", "two", "three")]
+    parts = [[Append("a"), Append("", states[0]), Append("b")], [Append("", states[1])], [Append("c", states[2])]]
+    events: list[Event] = [Start(Model("g"))]
+    for part in parts:
+        events += [Open("thinking"), *part, Close()]
+    units = list(convert([*events, Finish(TokenCounts(1, 1), Reason("stop"))], "events", "openai-chat", loss="drop"))
+    deltas = [choice["delta"] for unit in units for choice in unit["choices"]]
+    entries = [entry for delta in deltas for entry in delta.get("reasoning_details", ())]
+    assert [(entry["index"], entry["signature"]) for entry in entries] == [(0, "one"), (1, "two"), (2, "three")]

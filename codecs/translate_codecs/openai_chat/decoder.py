@@ -76,6 +76,7 @@ class ChatDecoder(Decoder):
             self._units.steady = False
             if type(said[-1]) is not Foreign and not step.repeats:
                 self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
+            self._units.count(step.chunk.details)
             step.take()
             open = known.serial.open
             self._units.call = None if open is None else known.by_key.get(open)

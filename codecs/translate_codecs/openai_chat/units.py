@@ -25,6 +25,7 @@ from .words import (
     entry_of,
     error_unit,
     field_of,
+    read_entry,
     sayable,
     usage_words,
 )
@@ -97,13 +98,16 @@ class Units:
         if self._whole is None and first and isinstance(message, dict):
             self._whole = Growth()
 
+    def count(self, details: Sequence[JsonObject]) -> None:
+        """Go on behind entries of ``reasoning_details``: a state counts when it is said, not when it is meant."""
+        self.entries += sum(read_entry(each) is not None for each in details)
+
     def follow(self, event: Event) -> None:
         """Go on behind an event that is meant."""
         if type(event) is Append:
             if self._whole is not None and self.kind == "text":
                 self._whole.add(event.data)
             if event.state is not None and self.kind == "thinking":
-                self.entries += entry_of(event.state, 0) is not None
                 self.field = field_of(event.state) or self.field
         elif type(event) is Open:
             self.kind = event.kind if sayable(event) else ""
