@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 TEXT: Final = "\x00text"
 """In the unit of a :class:`Hot`: where the text stands."""
 NUMBER: Final = 0x7E57_0000_7E57
-"""In the unit of a :class:`Hot`: where the number stands."""
+"""In the unit of a :class:`Hot`: where the number of a stamp stands."""
+COUNT: Final = 0x7E57_0001_7E57
+"""In the unit of a :class:`Hot`: where a counter stands, which :attr:`Decoder.count` knows."""
+WORD: Final = "\x00word"
+"""In the unit of a :class:`Hot`, as the engine makes it: where the word stands that pads it."""
 
 
 @dataclass(slots=True)
@@ -63,15 +67,17 @@ class Options:
 class Hot:
     """The unit that a plain fragment of the open part comes as, with holes: text that grows it, and nothing else.
 
-    ``unit``: the canonical unit, with :data:`TEXT` for the text and, where it is stamped, :data:`NUMBER`. ``name``: its
-    SSE event name. ``codec`` and ``stamp``: the residue that holds the number, ``{codec: {stamp: n}}``. ``around``: for
-    the engine, what it has learned of such units; a codec's constant keeps it for all streams.
+    ``unit``: the canonical unit, with :data:`TEXT` for the text, :data:`NUMBER` where it is stamped, and :data:`COUNT`
+    where it is counted. ``name``: its SSE event name. ``codec`` and ``stamp``: the residue that holds the number,
+    ``{codec: {stamp: n}}``. ``pad``: a member that may pad the unit with a word, and the residue's member that holds
+    it. ``around``: for the engine, what it has learned of such units; a codec's constant keeps it for all streams.
     """
 
     unit: JsonObject
     codec: str
     name: str | None = None
     stamp: str | None = None
+    pad: tuple[str, str] | None = None
     around: dict[Any, Any] = field(default_factory=dict, repr=False)
 
 
@@ -222,8 +228,13 @@ class Decoder(ABC):
         """The unit that more of the open part would come as, where such units may be read by their holes alone."""
         return None
 
-    def grow(self, text: str) -> None:
-        """Go on behind hot units that held ``text``."""
+    @property
+    def count(self) -> int:
+        """Where hot units have a counter that is the last plus one: that of the next."""
+        return 0
+
+    def grow(self, text: str, units: int = 1) -> None:
+        """Go on behind as many hot ``units``, which held ``text``."""
 
 
 class Encoder(Decoder):

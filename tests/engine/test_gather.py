@@ -8,17 +8,21 @@ from typing import Any
 import pytest
 
 from translate import Append, Close, State
-from translate.engine.runs import Mark, Run, gather, is_plain
+from translate.engine.runs import NONE, Mark, Marks, Run, are_plain, gather
 
-AT: Mark = ("unievent", "at")
+AT = Mark("unievent", "at")
 
 
 def test_a_run_in_two() -> None:
-    run = Run(["a", "b", "c"], [b'"a"', b'"b"', b'"c"'], [b"1", b"2", b"3"], AT, True)
+    marks = Marks(AT, True, Mark("x", "pad"))
+    run = Run(["a", "b", "c"], [b'"a"', b'"b"', b'"c"'], marks, [b"1", b"2", b"3"], [b'"p"', b'""', b'"q"'])
     first, second = run.split(1)
-    assert (first.texts, first.tokens, first.numbers) == (["a"], [b'"a"'], [b"1"])
-    assert (second.texts, second.tokens, second.numbers) == (["b", "c"], [b'"b"', b'"c"'], [b"2", b"3"])
-    assert (first.residue, first.synthetic, second.residue, second.synthetic) == (AT, True, AT, True)
+    assert (first.texts, first.tokens, first.numbers, first.words) == (["a"], [b'"a"'], [b"1"], [b'"p"'])
+    assert (second.texts, second.tokens) == (["b", "c"], [b'"b"', b'"c"'])
+    assert (second.numbers, second.words) == ([b"2", b"3"], [b'""', b'"q"'])
+    assert (first.marks, second.marks) == (marks, marks)
+    residues: list[Any] = [{"unievent": {"at": n, "synthetic": True}, "x": {"pad": w}} for n, w in ((2, ""), (3, "q"))]
+    assert second.events() == [Append(text, None, residue) for text, residue in zip("bc", residues, strict=True)]
 
 
 def stamped(text: str, at: Any, **more: Any) -> Append:
@@ -74,7 +78,7 @@ def test_plain_fragments_in_a_row(events: Any, at: int, texts: Any, numbers: Any
         [json.dumps(t, ensure_ascii=False).encode() for t in texts],
         numbers,
     )
-    assert (run.residue, run.synthetic) == (AT if numbers else None, False)
+    assert (run.marks, run.words) == (Marks(AT) if numbers else NONE, [])
     assert run.events() == events[at : at + len(texts)]
 
 
@@ -88,4 +92,4 @@ def test_plain_fragments_in_a_row(events: Any, at: int, texts: Any, numbers: Any
     ],
 )
 def test_a_residue_that_a_carry_may_name(codec: str, member: str, plain: bool) -> None:
-    assert is_plain(codec, member) is plain
+    assert are_plain(Marks(Mark(codec, member))) is are_plain(Marks(word=Mark(codec, member))) is plain

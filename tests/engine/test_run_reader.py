@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 
 from translate import Append, Limits, jsontext
 from translate.engine.run_reader import WINDOW, RunReader
-from translate.engine.runs import SYNTHETIC, Mark, Run
+from translate.engine.runs import NONE, Mark, Marks, Run
 from translate.engine.templates import carry_of
 from translate.shapes import Cursor, blocks, lines
 from translate_codecs.gateway import words as gateway_units
 from translate_codecs.unievent import words as unievent_units
 
 GATEWAY, UNIEVENT = gateway_units.HOT["content"], unievent_units.HOT["text"]
-AT: Mark = ("unievent", "at")
+AT = Marks(Mark("unievent", "at"))
+STAMPED = Marks(AT.number, True)
+SYNTHETIC = Marks(None, True)
 FRAMINGS = {"sse": blocks.framing, "jsonl": lines.framing}
 each_framing = pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
 
@@ -52,7 +54,8 @@ EVENTS: dict[str, list[Append]] = {
     ],
 }
 EVENTS["delta"] = EVENTS["content with a stamp"]
-CARRIED: dict[str, Mark] = {"content": None, "content with a stamp": AT, "delta": None, "stamped delta": SYNTHETIC}
+CARRIED = {"content": NONE, "delta": NONE}
+CARRIED |= {"content with a stamp": AT, "stamped delta": SYNTHETIC}
 each_case = pytest.mark.parametrize("case", EVENTS)
 
 
@@ -65,7 +68,7 @@ def units_of(case: str, framing: Any, *, spaced: bool = False) -> list[bytes]:
     hot, out = hot_of(case), []
     for text, number in zip(TEXTS, NUMBERS, strict=True):
         unit = delta(text, number) if hot is UNIEVENT else content(text)
-        carry = {None: None, AT: {"unievent": {"at": number}}, SYNTHETIC: {"synthetic": True}}[CARRIED[case]]
+        carry = {NONE: None, AT: {"unievent": {"at": number}}, SYNTHETIC: {"synthetic": True}}[CARRIED[case]]
         out.append(frames(framing, hot.name, [unit], carry and [carry], spaced=spaced))
     return out
 
@@ -106,9 +109,9 @@ def test_a_run_is_read_where_it_stands(framing: Any, case: str, spaced: bool) ->
     assert (run.texts, run.text, cursor.at) == (TEXTS, "aé", len(data))
     stamped = case != "content"
     assert [*run.numbers] == ([b"%d" % n for n in NUMBERS] if stamped else [])
-    assert (run.residue, run.synthetic) == (AT if stamped else None, case == "stamped delta")
+    assert run.marks == (STAMPED if case == "stamped delta" else AT if stamped else NONE)
     assert run.events() == EVENTS[case]
-    assert run.written() == [json.dumps(text, ensure_ascii=False).encode() for text in TEXTS]
+    assert [*run.written()] == [json.dumps(text, ensure_ascii=False).encode() for text in TEXTS]
     # not from within a unit, and no unit that has not come whole
     cursor = at_hand(data[1:])
     assert (made.read(hot_of(case), cursor), cursor.at) == (None, 0)
@@ -238,9 +241,9 @@ def test_the_inside_of_a_string(inside: bytes, canonical: bytes | None) -> None:
     run = body(inside)
     assert run is not None
     assert run.texts == [json.loads(b'"' + inside + b'"')]
-    assert run.written() == [b'"' + (canonical if canonical is not None else inside) + b'"']
-    both = Run([*run.texts, "plain"], [*run.tokens, b'"plain"'], [], None)
-    assert both.written() == [*run.written(), b'"plain"']
+    assert [*run.written()] == [b'"' + (canonical if canonical is not None else inside) + b'"']
+    both = Run([*run.texts, "plain"], [*run.tokens, b'"plain"'])
+    assert [*both.written()] == [*run.written(), b'"plain"']
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from tests.engine.test_run_reader import (
     AT,
     GATEWAY,
     NUMBERS,
+    STAMPED,
+    SYNTHETIC,
     TEXTS,
     UNIEVENT,
     at_hand,
@@ -26,16 +28,16 @@ from tests.engine.test_run_reader import (
     units_of,
 )
 from translate.engine.run_writer import RunWriter
-from translate.engine.runs import SYNTHETIC, Mark, Run
+from translate.engine.runs import NONE, Mark, Marks, Run
 from translate.engine.templates import around
 from translate.shapes import lines
 from translate_codecs.gateway import words as gateway_units
 
 
-def run_of(residue: Mark = None, *, synthetic: bool = False) -> Run:
-    numbers = [b"%d" % n for n in NUMBERS] if residue else []
+def run_of(marks: Marks = NONE) -> Run:
+    numbers = [b"%d" % n for n in NUMBERS] if marks.number else []
     tokens = [json.dumps(t, ensure_ascii=False).encode() for t in TEXTS]
-    return Run(TEXTS, tokens, numbers, residue, synthetic)
+    return Run(TEXTS, tokens, marks, numbers)
 
 
 OTHERWISE = "another way"
@@ -47,14 +49,14 @@ OTHERWISE = "another way"
     [
         (GATEWAY, run_of(), None, None),
         (GATEWAY, run_of(AT), AT, None),
-        (GATEWAY, run_of(AT, synthetic=True), None, None),
-        (GATEWAY, run_of(("gateway", "n")), OTHERWISE, OTHERWISE),
+        (GATEWAY, run_of(STAMPED), None, None),
+        (GATEWAY, run_of(Marks(Mark("gateway", "n"))), OTHERWISE, OTHERWISE),
         (UNIEVENT, run_of(), SYNTHETIC, None),
         (UNIEVENT, run_of(AT), None, None),
-        (UNIEVENT, run_of(AT, synthetic=True), SYNTHETIC, None),
-        (UNIEVENT, run_of(("unievent", "n")), OTHERWISE, OTHERWISE),
-        (UNIEVENT, run_of(("x", "n")), OTHERWISE, None),
-        (UNIEVENT, run_of(("x", "n"), synthetic=True), SYNTHETIC, None),
+        (UNIEVENT, run_of(STAMPED), SYNTHETIC, None),
+        (UNIEVENT, run_of(Marks(Mark("unievent", "n"))), OTHERWISE, OTHERWISE),
+        (UNIEVENT, run_of(Marks(Mark("x", "n"))), OTHERWISE, None),
+        (UNIEVENT, run_of(Marks(Mark("x", "n"), True)), SYNTHETIC, None),
     ],
 )
 def test_what_a_run_is_written_as(framing: Any, hot: Any, run: Run, with_carries: Any, without: Any) -> None:
@@ -66,7 +68,7 @@ def test_what_a_run_is_written_as(framing: Any, hot: Any, run: Run, with_carries
             assert out is None
             assert clock() == 50
             continue
-        own = hot is UNIEVENT and run.residue == AT
+        own = hot is UNIEVENT and run.marks in (AT, STAMPED)
         numbers = NUMBERS if own or carry == AT else [50, 51, 52]
         units = [delta(t, n) if hot is UNIEVENT else content(t) for t, n in zip(TEXTS, numbers, strict=True)]
         marks = {None: None, AT: [{"unievent": {"at": n}} for n in numbers], SYNTHETIC: [{"synthetic": True}] * 3}
@@ -88,6 +90,6 @@ def test_bytes_whose_holes_cannot_be_told() -> None:
     hole = gateway_units.HOT["content"].unit
     found = around(spelled(hole).replace(b"\x00", b"\\u0000"), lines.framing, None, None)
     assert found is not None
-    assert (found.mid, found.number_first) == (b"", False)
+    assert found.holes == ()
     twice = spelled({**hole, "x": hole["value"]["value"]})
     assert around(twice, lines.framing, None, None) is None

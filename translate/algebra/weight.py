@@ -3,11 +3,13 @@
 1. A fragment weighs its data, in characters, bytes or elements, and one where it has none. So does any bare event.
 2. What else an event holds weighs about what its JSON text takes: states, annotations, foreign units, residues; and,
    where there is any, :data:`HELD` more for what holds it.
-3. A residue of one whole number, made up or not, weighs nothing: the short ways keep it as a number, or not at all.
+3. A residue of one whole number or one short word, made up or not, weighs nothing: the short ways keep it as such, or
+   not at all. Its unit was longer than what is kept of it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from .events import Append, Close, Event, Open, Ping, Residue
@@ -18,8 +20,11 @@ HELD: Final = 64
 LIGHT: Final = 1 << 63
 """Whole numbers below this weigh nothing in a residue."""
 _MARKS: Final = (bool, type(None))
+WORD: Final = 32
+"""Characters that a word may have to weigh nothing in a residue."""
+_WORD: Final = re.compile(f"[A-Za-z0-9_-]{{0,{WORD}}}")
 FEW: Final = 8
-"""Residues of one number each that an event may have for nothing."""
+"""Residues of one number or word each that an event may have for nothing."""
 
 
 def weight(event: Event) -> int:
@@ -57,11 +62,19 @@ def of_value(value: Any) -> int:
     return size
 
 
+def is_word(text: str) -> bool:
+    """Whether it is a short word: of letters, digits, ``_`` and ``-``, which JSON spells in one way alone."""
+    return _WORD.fullmatch(text) is not None
+
+
+def is_small(value: Any) -> bool:
+    """Whether it is a whole number or a short word."""
+    return -LIGHT < value < LIGHT if type(value) is int else type(value) is str and is_word(value)
+
+
 def is_light(own: Any) -> bool:
-    """Whether a codec's residue is at most one whole number, and a mark."""
-    if type(own) is not dict or len(own) > 2:
-        return False
-    return all(type(value) in _MARKS or (type(value) is int and -LIGHT < value < LIGHT) for value in own.values())
+    """Whether a codec's residue is at most one whole number or short word, and a mark."""
+    return type(own) is dict and len(own) <= 2 and all(type(v) in _MARKS or is_small(v) for v in own.values())
 
 
 def _of_residue(residue: Residue) -> int:

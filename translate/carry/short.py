@@ -6,14 +6,14 @@ All others go the long way, :mod:`translate.carry.reading`, which reads these to
 from __future__ import annotations
 
 from ..algebra.events import Event, JsonObject
-from ..algebra.weight import FEW, LIGHT
+from ..algebra.weight import FEW, is_small
 from .making import RESERVED, VERSION
 
 
 def allows(carry: JsonObject, own: str) -> bool:
     """Whether a carry beside a unit of the codec ``own`` has one of the shapes.
 
-    The version, the mark ``synthetic``, and few residues of one plain number each, which weigh nothing.
+    The version, the mark ``synthetic``, and few residues of one plain number or word each, which weigh nothing.
     """
     if len(carry) >= FEW:
         return False
@@ -28,7 +28,7 @@ def allows(carry: JsonObject, own: str) -> bool:
             return False
         else:
             ((member, held),) = value.items()
-            if type(held) is not int or not -LIGHT < held < LIGHT or member[:1] == "$" or member == "synthetic":
+            if not is_small(held) or member[:1] == "$" or member == "synthetic":
                 return False
     return True
 

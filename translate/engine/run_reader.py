@@ -10,27 +10,41 @@ import orjson
 
 from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject
-from ..codec import NUMBER, TEXT, Hot
+from ..algebra.weight import WORD as LONGEST
+from ..codec import COUNT, NUMBER, TEXT, WORD, Hot
 from ..limits import Limits
 from ..shapes import Cursor, Frame, Framing, Reader
-from .runs import DIGITS, SYNTHETIC, Mark, Run, is_plain
-from .templates import SPELLINGS, Around, around, canonical, carry_of, columns, fits, holes
+from .runs import DIGITS, Marks, Run, are_plain, marked
+from .templates import (
+    AT_TEXT,
+    SPELLINGS,
+    Around,
+    are_numbers,
+    are_words,
+    around,
+    canonical,
+    carry_of,
+    fits,
+    inside,
+    with_padding,
+)
+from .templates import read as holes
 
 WINDOW: Final = 1 << 16
 """Bytes that are read together, at most, but for one unit that is larger."""
 PATIENCE: Final = 8
 """Units in a row that nothing was learned of, before fewer are looked at."""
+_HOLES: Final = (TEXT, NUMBER, WORD, COUNT)
 _SLACK = re.compile(rb" +(?=\}\n)")
 """Finds the blanks with which a server pads a unit: no line of JSON means them, before its last brace."""
 
 
 class Template(NamedTuple):
-    """A unit that was read, with holes: the bytes ``around`` them, and what they are. ``slack``: it was padded."""
+    """A unit that was read, with holes: the bytes ``around`` them, and what they are. ``slack``: it has more blanks."""
 
     hot: Hot
     around: Around
-    residue: Mark
-    synthetic: bool
+    marks: Marks
     slack: bool
 
 
@@ -103,51 +117,47 @@ class RunReader:
     def _template(
         self, hot: Hot, framing: Framing, unit: JsonObject, name: str | None, event: Event, block: bytes
     ) -> Template | None:
-        residue = event.residue
-        mark, synthetic = None, False
-        carry: Mark = None
-        if residue:
-            own = residue.get(hot.codec)
-            others = [codec for codec in residue if codec != hot.codec]
-            if len(others) + (own is not None) != 1:
-                return None
-            ((codec, members),) = residue.items()
-            plain = {member: n for member, n in members.items() if member != "synthetic"}
-            if len(plain) != 1:
-                return None
-            ((member, number),) = plain.items()
-            if type(number) is not int or not 0 <= number < 10**DIGITS or not is_plain(codec, member):
-                return None
-            mark, synthetic = (codec, member), len(members) == 2
-            carry = (SYNTHETIC if synthetic else None) if own is not None else mark
-            if own is not None and member != hot.stamp:
-                return None
-        if (mark is not None and mark[0] == hot.codec) != (hot.stamp is not None):
+        found = marked(event.residue)
+        if found is None:
             return None
+        marks, _, _ = found
+        number, made_up, word = marks
+        own = number is not None and number.codec == hot.codec
+        padded = word is not None and hot.pad is not None and word == (hot.codec, hot.pad[1])
+        if not are_plain(marks) or own != (hot.stamp is not None) or (own and number != (hot.codec, hot.stamp)):
+            return None
+        if (made_up and not own) or (word is not None and word.codec == hot.codec and not padded):
+            return None
+        carry = Marks(None if own else number, made_up, None if padded else word)
         text = carry_of(carry)
-        if text is not None and len(text) + DIGITS > self._limits.carry:
+        if text is not None and len(text) + DIGITS + (LONGEST if carry.word else 0) > self._limits.carry:
             return None
         squeezed = _squeezed(block)
-        for made in canonical(hot, framing, carry):
+        slack = squeezed is not block
+        for made in canonical(hot, framing, carry, padded=padded):
             if fits(squeezed, made):
-                return Template(hot, made, mark, synthetic, squeezed is not block)
+                return Template(hot, made, marks, slack)
         again, self._seen = self._seen is hot, hot
-        held = _with_holes(unit, hot.unit) if again else None
-        if held is None or not jsontext.same(held, hot.unit):
+        expected = with_padding(hot) if padded else hot.unit
+        held = _with_holes(unit, expected) if again else None
+        if held is None or not jsontext.same(held, expected):
             # one that opens a part may say more than those that grow it
             return None
         for spelled in SPELLINGS:
             made_of_it = around(spelled(held), framing, name, text)
             if made_of_it is not None and fits(squeezed, made_of_it):
-                return Template(hot, made_of_it, mark, synthetic, squeezed is not block)
+                return Template(hot, made_of_it, marks, slack)
         return None
 
     def knows(self, hot: Hot) -> bool:
         """Whether such units can be read."""
         return hot in self._known
 
-    def read(self, hot: Hot, cursor: Cursor) -> Run | None:
-        """The units that come next and are as the one that is known; the cursor moves behind them."""
+    def read(self, hot: Hot, cursor: Cursor, count: int = 0) -> Run | None:
+        """The units that come next and are as the one that is known; the cursor moves behind them.
+
+        ``count``: where units have a counter, that of the next one.
+        """
         known = self._known.get(hot)
         if known is None:
             return None
@@ -156,18 +166,18 @@ class RunReader:
         if not data.startswith(head, at):
             return None
         if known.slack:
-            return self._read_padded(known, cursor)
+            return self._read_padded(known, cursor, count)
         end = data.rfind(tail, at, at + WINDOW)
         if end < 0 and (end := data.find(tail, at)) < 0:
             return None
         pieces = data[at + len(head) : end].split(tail + head)
-        run = self._run(known, pieces)
+        run = self._run(known, pieces, count)
         if run is not None:
             sizes = sum(map(len, pieces[: len(run.texts)]))
             cursor.at = at + sizes + len(run.texts) * (len(head) + len(tail))
         return run
 
-    def _read_padded(self, known: Template, cursor: Cursor) -> Run | None:
+    def _read_padded(self, known: Template, cursor: Cursor, count: int) -> Run | None:
         """The same where units are padded, each as it likes."""
         data, at = cursor.data, cursor.at
         head, tail = known.around.head, known.around.tail
@@ -179,7 +189,7 @@ class RunReader:
         last = units.rfind(tail)
         if last < 0 or not units.startswith(head):
             return None
-        run = self._run(known, units[len(head) : last].split(tail + head))
+        run = self._run(known, units[len(head) : last].split(tail + head), count)
         for i in range(len(run.texts) if run is not None else 0):
             end = data.index(mark, at) + len(mark)
             if end - at > self._limits.unit:
@@ -187,71 +197,72 @@ class RunReader:
             cursor.at = at = end
         return run
 
-    def one(self, hot: Hot, block: bytes) -> Run | None:
+    def one(self, hot: Hot, block: bytes, count: int = 0) -> Run | None:
         """A unit as the one that is known, which is all of ``block``."""
         known = self._known.get(hot)
         if known is None or len(block) > self._limits.unit:
             return None
-        head, mid, tail, number_first = known.around
+        made = known.around
         if known.slack:
             block = _squeezed(block)
-        if not (block.startswith(head) and block.endswith(tail)):
+        if not (block.startswith(made.head) and block.endswith(made.tail)):
             return None
-        found = holes(block[len(head) : len(block) - len(tail)], mid, number_first)
+        found = holes(inside(block, made), made, count)
         if found is None:
             return None
-        token, text, number = found
-        return Run([text], [token], [number] if mid else (), known.residue, known.synthetic, text)
+        token, text, number, word = found
+        return Run([text], (token,), known.marks, (number,) if number else (), (word,) if word else (), text)
 
-    def _run(self, known: Template, pieces: list[bytes]) -> Run | None:
+    def _run(self, known: Template, pieces: list[bytes], count: int) -> Run | None:
         """What stands between head and tail of units, read together; one by one where any of it may be wrong."""
         if len(pieces) == 1:
-            return self._run_one_by_one(known, pieces)
-        tokens, numbers = columns(known.around, pieces)
-        whole = b"\0".join(tokens)
+            return self._run_one_by_one(known, pieces, count)
+        made = known.around
+        columns = made.split(pieces)
+        whole = b"\0".join(columns[AT_TEXT])
         if b"\n" in whole:
             # another unit stands in one of them
-            i = next(i for i, token in enumerate(tokens) if b"\n" in token)
-            pieces[i:] = [pieces[i].partition(known.around.tail)[0]]
-            tokens, numbers = columns(known.around, pieces)
-            whole = b"\0".join(tokens)
-        count, fixed = len(pieces), len(known.around.head) + len(known.around.tail)
-        if numbers:
-            joined = b",".join([b"", *numbers])
-            sound = b"".join(numbers).isdigit() and all(numbers) and max(map(len, numbers)) <= DIGITS
-            if not sound or b",0" in joined:
-                return self._run_one_by_one(known, pieces)
+            i = next(i for i, token in enumerate(columns[AT_TEXT]) if b"\n" in token)
+            pieces[i:] = [pieces[i].partition(made.tail)[0]]
+            columns = made.split(pieces)
+            whole = b"\0".join(columns[AT_TEXT])
+        tokens, numbers, words, counts = columns
+        sound = not (numbers and not are_numbers(numbers)) and not (words and not are_words(words))
+        if counts and sound:
+            sound = b",".join(counts) == orjson.dumps(list(range(count, count + len(pieces))))[1:-1]
         # each begins and ends with a quote of its own
-        quoted = whole[:1] == whole[-1:] == b'"' and whole.count(b'"\0"') == count - 1 and len(whole) > 1
-        if quoted and max(map(len, pieces)) + fixed <= self._limits.unit:
+        quoted = whole[:1] == whole[-1:] == b'"' and whole.count(b'"\0"') == len(pieces) - 1 and len(whole) > 1
+        if sound and quoted and max(map(len, pieces)) + len(made.head) + len(made.tail) <= self._limits.unit:
             try:
                 if b"\\" in whole:
                     texts = [orjson.loads(token) for token in tokens]
-                    return Run(texts, tokens, numbers, known.residue, known.synthetic)
-                if whole.count(b'"') == 2 * count:
+                    return Run(texts, tokens, known.marks, numbers, words)
+                if whole.count(b'"') == 2 * len(pieces):
                     # and has no other: joined, they are read as they stand
                     texts = orjson.loads(b"[" + b",".join(tokens) + b"]")
-                    return Run(texts, tokens, numbers, known.residue, known.synthetic)
+                    return Run(texts, tokens, known.marks, numbers, words)
             except ValueError:
                 pass
-        return self._run_one_by_one(known, pieces)
+        return self._run_one_by_one(known, pieces, count)
 
-    def _run_one_by_one(self, known: Template, pieces: list[bytes]) -> Run | None:
+    def _run_one_by_one(self, known: Template, pieces: list[bytes], count: int) -> Run | None:
         """The same as far as nothing is wrong."""
-        head, mid, tail, number_first = known.around
-        texts, tokens, numbers = list[str](), list[bytes](), list[bytes]()
+        made = known.around
+        texts, tokens, numbers, words = list[str](), list[bytes](), list[bytes](), list[bytes]()
         for piece in pieces:
-            if len(piece) + len(head) + len(tail) > self._limits.unit:
+            if len(piece) + len(made.head) + len(made.tail) > self._limits.unit:
                 break
-            found = holes(piece, mid, number_first)
+            found = holes(piece, made, count + len(texts))
             if found is None:
                 break
-            token, text, number = found
+            token, text, number, word = found
             texts.append(text)
             tokens.append(token)
-            if mid:
+            if number:
                 numbers.append(number)
-        return Run(texts, tokens, numbers, known.residue, known.synthetic) if texts else None
+            if word:
+                words.append(word)
+        return Run(texts, tokens, known.marks, numbers, words) if texts else None
 
 
 def _squeezed(units: bytes) -> bytes:
@@ -266,7 +277,7 @@ def _with_holes(unit: Any, hot: Any) -> Any:
             return None
         copy = dict(unit)
         for key, value in hot.items():
-            if type(value) in (dict, list) or value in (TEXT, NUMBER):
+            if type(value) in (dict, list) or value in _HOLES:
                 if key not in copy:
                     return None
                 held = _with_holes(copy[key], value)
@@ -281,6 +292,8 @@ def _with_holes(unit: Any, hot: Any) -> Any:
         return None if any(item is None for item in items) else [*items, *unit[len(hot) :]]
     if hot == TEXT:
         return TEXT if type(unit) is str else None
-    if hot == NUMBER:
-        return NUMBER if type(unit) is int else None
+    if hot == WORD:
+        return WORD if type(unit) is str else None
+    if hot in (NUMBER, COUNT):
+        return hot if type(unit) is int else None
     return unit

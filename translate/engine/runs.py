@@ -1,7 +1,8 @@
-"""Runs: plain fragments of one part, which differ in their text and at most one number, as columns.
+"""Runs: plain fragments of one part, which differ in their text and in at most two marks, as columns.
 
-They are read and written together by the bytes around their holes (:mod:`translate.engine.templates`), and become
-events only where someone wants events. What is only held of a call waits as columns, too.
+A mark is a residue that is one number, such as a stamp, or one short word, such as padding. Runs are read and written
+together by the bytes around their holes (:mod:`translate.engine.templates`), and become events only where someone
+wants events. What is only held of a call waits as columns, too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 import orjson
 
 from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Residue
+from ..algebra.weight import is_word
 from ..carry.making import RESERVED
 
 ON = True
@@ -26,24 +28,45 @@ NAMES: Final = 64
 """Characters of a name that a carry may have here, at most."""
 _CODEC_NAME, _MEMBER_NAME = re.compile("[a-z0-9_-]+"), re.compile("[a-z_]+")
 
-Mark: TypeAlias = tuple[str, str] | None
-"""The residue that a number is: codec and member."""
-SYNTHETIC: Final = ("synthetic", "")
-"""In place of a residue, the carry that says that the unit's own was made up."""
+
+class Mark(NamedTuple):
+    """Where a mark stands in a residue: codec and member."""
+
+    codec: str
+    member: str
+
+
+class Marks(NamedTuple):
+    """The marks that each fragment of a run has: a ``number``, which may be ``made_up``, and a ``word``."""
+
+    number: Mark | None = None
+    made_up: bool = False
+    word: Mark | None = None
+
+    def residue(self, number: int, word: str) -> Residue:
+        """The residue of one fragment."""
+        out: dict[str, JsonObject] = {}
+        if self.number is not None:
+            out[self.number.codec] = {self.number.member: number}
+            if self.made_up:
+                out[self.number.codec]["synthetic"] = True
+        if self.word is not None:
+            out[self.word.codec] = {self.word.member: word}
+        return out
+
+
+NONE: Final = Marks()
 
 
 @dataclass(slots=True)
 class Run:
-    """Plain fragments as columns: their texts, the same in JSON, and their numbers, if any.
-
-    ``residue``: what the numbers are. ``synthetic``: whether they were made up.
-    """
+    """Plain fragments as columns: their texts, the same in JSON, and their marks in JSON, those that they have."""
 
     texts: list[str]
     tokens: Sequence[bytes]
-    numbers: Sequence[bytes]
-    residue: Mark
-    synthetic: bool = False
+    marks: Marks = NONE
+    numbers: Sequence[bytes] = ()
+    words: Sequence[bytes] = ()
     _text: str | None = None
 
     @property
@@ -55,18 +78,13 @@ class Run:
 
     def split(self, at: int) -> tuple[Run, Run]:
         """The first units, and the others."""
-        texts, tokens, numbers = self.texts, self.tokens, self.numbers
-        first = Run(texts[:at], tokens[:at], numbers[:at], self.residue, self.synthetic)
-        return first, Run(texts[at:], tokens[at:], numbers[at:], self.residue, self.synthetic)
+        columns = self.texts, self.tokens, self.numbers, self.words
+        (a, b, c, d), (e, f, g, h) = [each[:at] for each in columns], [each[at:] for each in columns]
+        return Run(a, b, self.marks, c, d), Run(e, f, self.marks, g, h)  # type: ignore[arg-type]
 
     def events(self) -> list[Append]:
         """The events that the units mean."""
-        if self.residue is None:
-            return [Append(text) for text in self.texts]
-        codec, member = self.residue
-        mark: JsonObject = {"synthetic": True} if self.synthetic else {}
-        pairs = zip(self.texts, map(int, self.numbers), strict=True)
-        return [Append(text, None, {codec: {member: n, **mark}}) for text, n in pairs]
+        return _events(self.texts, self.marks, list(map(int, self.numbers)), [w[1:-1].decode() for w in self.words])
 
     def written(self) -> Sequence[bytes]:
         """The texts in JSON as it is written here."""
@@ -75,84 +93,119 @@ class Run:
         return self.tokens
 
 
+def _events(texts: list[str], marks: Marks, numbers: Sequence[int], words: Sequence[str]) -> list[Append]:
+    if marks == NONE:
+        return [Append(text) for text in texts]
+    columns = zip(texts, numbers or [0] * len(texts), words or [""] * len(texts), strict=True)
+    return [Append(text, None, marks.residue(number, word)) for text, number, word in columns]
+
+
 def gather(events: Sequence[Event], at: int) -> Run | None:
     """The plain fragments among ``events`` from ``at`` on, where there are several of one kind."""
-    texts: list[str] = []
-    numbers: list[bytes] = []
-    mark: Mark = None
+    texts = list[str]()
+    numbers, words = list[bytes](), list[bytes]()
+    marks = NONE
     for i in range(at, len(events)):
         event = events[i]
         if type(event) is not Append or event.state is not None or type(event.data) is not str:
             break
-        found, number = _number(event.residue) if event.residue else (None, 0)
-        if number is None or (texts and found != mark):
+        found = marked(event.residue)
+        if found is None or found[0].made_up or (texts and found[0] != marks):
             break
-        mark = found
+        marks, number, word = found
         texts.append(event.data)
-        numbers.append(b"%d" % number)
-    if len(texts) < 2 or (mark is not None and not is_plain(*mark)):
+        if marks.number is not None:
+            numbers.append(b"%d" % number)
+        if marks.word is not None:
+            words.append(b'"%s"' % word.encode())
+    if len(texts) < 2 or not are_plain(marks):
         return None
     try:
         tokens = [orjson.dumps(text) for text in texts]
     except TypeError:
         return None
-    return Run(texts, tokens, numbers if mark else [], mark)
+    return Run(texts, tokens, marks, numbers, words)
 
 
-def _number(residue: Residue) -> tuple[Mark, int | None]:
-    """What a residue that is one number says; ``None`` for the number of any other."""
-    if len(residue) == 1:
-        ((codec, own),) = residue.items()
-        if len(own) == 1:
-            ((member, number),) = own.items()
-            if type(number) is int and 0 <= number < 10**DIGITS:
-                return (codec, member), number
-    return None, None
+def marked(residue: Residue | None) -> tuple[Marks, int, str] | None:
+    """The marks that a residue is, and what they are; ``None`` where it holds more."""
+    if not residue:
+        return NONE, 0, ""
+    number: Mark | None = None
+    word: Mark | None = None
+    made_up, at, of = False, 0, ""
+    for codec, own in residue.items():
+        synthetic = own.get("synthetic") is True
+        plain = [pair for pair in own.items() if pair[0] != "synthetic"]
+        if len(plain) != 1 or len(own) != 1 + synthetic:
+            return None
+        member, value = plain[0]
+        if type(value) is int and number is word is None and 0 <= value < 10**DIGITS:
+            number, at, made_up = Mark(codec, member), value, synthetic
+        elif type(value) is str and word is None and not synthetic and is_word(value):
+            word, of = Mark(codec, member), value
+        else:
+            return None
+    return Marks(number, made_up, word), at, of
 
 
-def is_plain(codec: str, member: str) -> bool:
-    """Whether a carry may name a residue so without further rules."""
-    known = len(codec) + len(member) <= NAMES and _CODEC_NAME.fullmatch(codec) and _MEMBER_NAME.fullmatch(member)
-    return bool(known) and codec not in RESERVED and member != "synthetic"
+def are_plain(marks: Marks) -> bool:
+    """Whether a carry may name residues so without further rules."""
+    for mark in (marks.number, marks.word):
+        if mark is not None:
+            codec, member = mark
+            known = len(codec) + len(member) <= NAMES and _CODEC_NAME.fullmatch(codec)
+            if not known or codec in RESERVED or member == "synthetic" or not _MEMBER_NAME.fullmatch(member):
+                return False
+    return True
 
 
 class Fragments:
     """Plain fragments that wait, as columns: some ten bytes each beside their text, however small that is."""
 
-    __slots__ = ("_mark", "_numbers", "_texts")
+    __slots__ = ("_marks", "_numbers", "_texts", "_words")
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
+        self._empty()
+
+    def _empty(self) -> None:
+        self._texts = list[str]()
         self._numbers = array("q")
-        self._mark: Mark = None
+        self._words = list[str]()
+        self._marks = NONE
 
     def add(self, event: Append) -> bool:
         """Take one; false, and nothing is taken, where it is not plain or another than those before."""
         if event.state is not None or type(event.data) is not str:
             return False
-        mark, number = _number(event.residue) if event.residue else (None, 0)
-        if number is None or (self._texts and mark != self._mark):
+        found = marked(event.residue)
+        if found is None or not self._takes(found[0]):
             return False
-        self._mark = mark
+        marks, number, word = found
         self._texts.append(event.data)
-        if mark is not None:
+        if marks.number is not None:
             self._numbers.append(number)
+        if marks.word is not None:
+            self._words.append(word)
         return True
 
     def extend(self, run: Run) -> bool:
         """Take a run; false as for :meth:`add`."""
-        if run.synthetic or (self._texts and run.residue != self._mark):
+        if not self._takes(run.marks):
             return False
-        self._mark = run.residue
         self._texts += run.texts
         self._numbers.extend(map(int, run.numbers))
+        self._words += [word[1:-1].decode() for word in run.words]
+        return True
+
+    def _takes(self, marks: Marks) -> bool:
+        if marks.made_up or (self._texts and marks != self._marks):
+            return False
+        self._marks = marks
         return True
 
     def events(self) -> list[Append]:
         """All of them, given up."""
-        texts, numbers, mark = self._texts, self._numbers, self._mark
-        self._texts, self._numbers, self._mark = [], array("q"), None
-        if mark is None:
-            return [Append(text) for text in texts]
-        codec, member = mark
-        return [Append(text, None, {codec: {member: n}}) for text, n in zip(texts, numbers, strict=True)]
+        out = _events(self._texts, self._marks, self._numbers, self._words)
+        self._empty()
+        return out

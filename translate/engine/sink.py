@@ -150,13 +150,13 @@ class UnitSink:
         hot = encoder.hot()
         if hot is None or self._runs is None or self._writer.pending:
             return False
-        written = self._runs.write(hot, run, first=self._first)
+        written = self._runs.write(hot, run, first=self._first, count=encoder.count)
         if written is None:
             return False
         self.out.append(written)
         self.units += len(run.texts)
         if type(encoder).grow is not Decoder.grow:
-            encoder.grow(run.text)
+            encoder.grow(run.text, len(run.texts))
         return True
 
     def native(self, unit: JsonObject, name: str | None = None) -> None:

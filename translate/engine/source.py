@@ -182,7 +182,7 @@ class Source:
         at = reader.cursor.at
         if found is None or reader.ended or at >= len(reader.cursor.data):
             return
-        if (run := found.read(hot, reader.cursor)) is None:
+        if (run := found.read(hot, reader.cursor, self._wire.count)) is None:
             return
         grammar, text = self.grammar, run.text
         size = grammar.size + len(text) + run.texts.count("")
@@ -192,7 +192,7 @@ class Source:
             return
         grammar.size = size
         self._unit += len(run.texts)
-        self._wire.grow(text)
+        self._wire.grow(text, len(run.texts))
         assert self._emit_run is not None
         # what the first of them lets be said is said of that one
         self._options.unit = self._unit - len(run.texts) + 1
@@ -204,7 +204,7 @@ class Source:
         found, hot, grammar = self._runs, self._next, self.grammar
         if found is None or hot is None or type(chunk) is not bytes:
             return False
-        if (run := found.one(hot, chunk)) is None:
+        if (run := found.one(hot, chunk, self._wire.count)) is None:
             return False
         text = run.texts[0]
         size = grammar.size + (len(text) or 1)
@@ -214,7 +214,7 @@ class Source:
         self._unit += 1
         self._options.unit = self._unit
         if self._grows:
-            self._wire.grow(text)
+            self._wire.grow(text, 1)
         self._emit_run(run)  # type: ignore[misc]
         return True
 

@@ -1,7 +1,7 @@
 """Templates: the bytes of a unit around its holes, by which runs are read and written.
 
-1. Each hole is read as JSON by itself: bytes that are the same around a whole string and a whole number are a whole
-   unit, whatever stands in them. What does not fit goes the other way, which finds out.
+1. Each hole is read as JSON by itself: bytes that are the same around a whole string, a whole number and a whole word
+   are a whole unit, whatever stands in them. What does not fit goes the other way, which finds out.
 2. A template is learned from a unit that came (:mod:`translate.engine.run_reader`), with its carry, its event name and
    the spelling of its writer. That of a codec's own unit is the same for all streams, any other belongs to its stream.
 """
@@ -10,116 +10,177 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
 from .. import jsontext
-from ..codec import NUMBER, Hot
+from ..algebra.weight import WORD as LONGEST
+from ..codec import COUNT, NUMBER, TEXT, WORD, Hot
 from ..shapes import Framing
-from .runs import DIGITS, SYNTHETIC, Mark
+from .runs import DIGITS, Marks
 
-_TEXT, _NUMBER = b'"\\u0000text"', str(NUMBER).encode()
+AT_TEXT, AT_NUMBER, AT_WORD, AT_COUNT = range(4)
+"""What stands in a hole: the text, the number and the word that are marks, the counter."""
+Columns: TypeAlias = "list[Sequence[bytes]]"
+"""What stands in the holes of units, in JSON, by its kind; nothing where there is no such hole."""
+_HOLES: Final = [jsontext.dumps(hole) for hole in (TEXT, NUMBER, WORD, COUNT)]
+_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _ZERO: Final = ord("0")
 KEPT: Final = 16
 """Ways of one unit that are kept with it, at most: the names in carries are the other side's."""
 
 
-class Around(NamedTuple):
-    """The bytes around the holes: ``head`` TEXT ``mid`` NUMBER ``tail``, or the other way round.
+class Hole(NamedTuple):
+    """A hole beside the text: its kind, the bytes ``mid`` between it and what is further in, and its side."""
 
-    Without a number, they are ``head`` TEXT ``tail``.
+    kind: int
+    mid: bytes
+    behind: bool
+
+
+class Around(NamedTuple):
+    """The bytes around the holes: ``head``, ``tail``, and between these the ``holes`` from the outside to the text.
+
+    First those before the text, then those behind it.
     """
 
     head: bytes
-    mid: bytes
+    holes: tuple[Hole, ...]
     tail: bytes
-    number_first: bool
 
-    def join(self, texts: Sequence[bytes], numbers: Sequence[bytes]) -> bytes:
+    def join(self, columns: Columns) -> bytes:
         """The units with these holes."""
-        head, mid, tail, number_first = self
-        pieces = texts
-        if mid:
-            first, second = (numbers, texts) if number_first else (texts, numbers)
+        pieces = columns[AT_TEXT]
+        for kind, mid, behind in reversed(self.holes):
+            held = columns[kind]
+            first, second = (pieces, held) if behind else (held, pieces)
             pieces = [a + mid + b for a, b in zip(first, second, strict=True)]
-        return head + (tail + head).join(pieces) + tail
+        return self.head + (self.tail + self.head).join(pieces) + self.tail
+
+    def split(self, pieces: Sequence[bytes]) -> Columns:
+        """What stands in the holes, of what stands between head and tail of units."""
+        columns: Columns = [(), (), (), ()]
+        for kind, mid, behind in self.holes:
+            if behind:
+                pieces, _, columns[kind] = zip(*[piece.rpartition(mid) for piece in pieces], strict=True)
+            else:
+                columns[kind], _, pieces = zip(*[piece.partition(mid) for piece in pieces], strict=True)
+        columns[AT_TEXT] = pieces
+        return columns
 
 
 def around(unit: bytes, framing: Framing, name: str | None, carry: bytes | None) -> Around | None:
     """The bytes of a unit with holes; ``None`` where its holes cannot be told from what is around them."""
-    whole = framing(unit, name, carry)
-    if whole.count(_TEXT) != 1 or whole.count(_NUMBER) > 1:
+    rest = framing(unit, name, carry)
+    counts = [rest.count(hole) for hole in _HOLES]
+    if counts[AT_TEXT] != 1 or max(counts) > 1:
         return None
-    at_text, at_number = whole.index(_TEXT), whole.find(_NUMBER)
-    if at_number < 0:
-        head, _, tail = whole.partition(_TEXT)
-        return Around(head, b"", tail, False)
-    first, second = (_TEXT, _NUMBER) if at_text < at_number else (_NUMBER, _TEXT)
-    head, _, rest = whole.partition(first)
-    mid, _, tail = rest.partition(second)
-    return Around(head, mid, tail, at_number < at_text)
+    kinds = sorted((kind for kind, count in enumerate(counts) if count), key=lambda kind: rest.index(_HOLES[kind]))
+    between = list[bytes]()
+    for kind in kinds:
+        head, _, rest = rest.partition(_HOLES[kind])
+        between.append(head)
+    at = kinds.index(AT_TEXT)
+    before = [Hole(kinds[i], between[i + 1], False) for i in range(at)]
+    behind = [Hole(kinds[i], between[i], True) for i in range(len(kinds) - 1, at, -1)]
+    return Around(between[0], (*before, *behind), rest)
 
 
-def canonical(hot: Hot, framing: Framing, mark: Mark) -> Sequence[Around]:
-    """The bytes around the holes of the unit itself, ``mark`` in its carry, in each spelling that is usual.
+def canonical(hot: Hot, framing: Framing, carry: Marks, *, padded: bool = False) -> Sequence[Around]:
+    """The bytes around the holes of the unit itself, with marks in its ``carry``, in each spelling that is usual.
 
-    Kept with the unit, so that the next stream has them.
+    ``padded``: with the word that pads it. Kept with the unit, so that the next stream has them.
     """
-    key = framing, mark
+    key = framing, carry, padded
     found = hot.around.get(key)
     if found is None:
-        carry = carry_of(mark)
-        made = [around(spelled(hot.unit), framing, hot.name, carry) for spelled in SPELLINGS]
+        text, unit = carry_of(carry), with_padding(hot) if padded else hot.unit
+        made = [around(spelled(unit), framing, hot.name, text) for spelled in SPELLINGS]
         found = tuple(dict.fromkeys(each for each in made if each is not None))
         if len(hot.around) < KEPT:
             hot.around[key] = found
     return found
 
 
-def carry_of(mark: Mark) -> bytes | None:
-    """The carry that holds a number, or says that one was made up."""
-    if mark is None:
-        return None
-    return b'{"synthetic":true}' if mark is SYNTHETIC else jsontext.dumps({mark[0]: {mark[1]: NUMBER}})
+def with_padding(hot: Hot) -> dict[str, Any]:
+    """The unit with the word that pads it."""
+    assert hot.pad is not None
+    return {**hot.unit, hot.pad[0]: WORD}
+
+
+def carry_of(marks: Marks) -> bytes | None:
+    """The carry that holds marks, and says that the unit's own number was ``made_up``."""
+    carry: dict[str, Any] = {"synthetic": True} if marks.made_up else {}
+    for mark, hole in ((marks.number, NUMBER), (marks.word, WORD)):
+        if mark is not None:
+            carry[mark.codec] = {mark.member: hole}
+    return jsontext.dumps(carry) if carry else None
 
 
 def fits(block: bytes, found: Around) -> bool:
     """Whether the bytes of a unit have its holes there."""
-    head, mid, tail, number_first = found
-    if not (block.startswith(head) and block.endswith(tail)):
-        return False
-    return holes(block[len(head) : len(block) - len(tail)], mid, number_first) is not None
+    return block.startswith(found.head) and block.endswith(found.tail) and read(inside(block, found), found) is not None
 
 
-def columns(found: Around, pieces: Sequence[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The texts in JSON, and the numbers, of what stands between head and tail of units."""
-    mid = found.mid
-    if not mid:
-        return pieces, ()
-    if found.number_first:
-        numbers, _, tokens = zip(*[piece.partition(mid) for piece in pieces], strict=True)
-    else:
-        tokens, _, numbers = zip(*[piece.rpartition(mid) for piece in pieces], strict=True)
-    return tokens, numbers
+def inside(block: bytes, found: Around) -> bytes:
+    """What stands between head and tail of a unit."""
+    return block[len(found.head) : len(block) - len(found.tail)]
 
 
-def holes(piece: bytes, mid: bytes, number_first: bool) -> tuple[bytes, str, bytes] | None:
-    """The text in JSON, itself, and the number, that stand between head and tail of one unit."""
-    token, number = piece, b""
-    if mid and number_first:
-        number, _, token = piece.partition(mid)
-    elif mid:
-        token, _, number = piece.rpartition(mid)
-    if mid and (not number.isdigit() or len(number) > DIGITS or (number[0] == _ZERO and len(number) > 1)):
-        return None
-    if token[:1] != b'"' or token[-1:] != b'"':
+def read(piece: bytes, found: Around, count: int | None = None) -> tuple[bytes, str, bytes, bytes] | None:
+    """The text in JSON, itself, and the marks in JSON, of what stands between head and tail of one unit.
+
+    ``count``: what its counter must be, if that matters.
+    """
+    number = word = b""
+    for kind, mid, behind in found.holes:
+        if behind:
+            piece, _, held = piece.rpartition(mid)
+        else:
+            held, _, piece = piece.partition(mid)
+        if kind == AT_COUNT:
+            if not (_is_number(held) if count is None else held == b"%d" % count):
+                return None
+        elif kind == AT_NUMBER:
+            if not _is_number(held):
+                return None
+            number = held
+        elif _is_word(held):
+            word = held
+        else:
+            return None
+    if piece[:1] != b'"' or piece[-1:] != b'"':
         return None
     try:
-        text = orjson.loads(token)
+        return piece, orjson.loads(piece), number, word
     except ValueError:
         return None
-    return token, text, number
+
+
+def _is_number(number: bytes) -> bool:
+    return number.isdigit() and len(number) <= DIGITS and (number[0] != _ZERO or len(number) == 1)
+
+
+def _is_word(word: bytes) -> bool:
+    quoted = word[:1] == word[-1:] == b'"'
+    return quoted and len(word) <= LONGEST + 2 and word.translate(None, _LETTERS) == b'""'
+
+
+def are_numbers(numbers: Sequence[bytes]) -> bool:
+    """Whether each is a whole number."""
+    if not (b"".join(numbers).isdigit() and all(numbers) and max(map(len, numbers)) <= DIGITS):
+        return False
+    return b",0" not in b",".join([b"", *numbers]) or all(map(_is_number, numbers))
+
+
+def are_words(words: Sequence[bytes]) -> bool:
+    """Whether each is a short word in JSON."""
+    whole = b"\0".join(words)
+    if max(map(len, words)) > LONGEST + 2 or whole.translate(None, _LETTERS) != b"\0".join([b'""'] * len(words)):
+        return False
+    # none has more than two quotes, and these are its ends
+    return whole[:1] == whole[-1:] == b'"' and whole.count(b'"\0"') == len(words) - 1
 
 
 def _spaced(value: Any) -> bytes:

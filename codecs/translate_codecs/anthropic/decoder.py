@@ -171,7 +171,7 @@ class AnthropicDecoder(Decoder):
         usual = self._state is BLOCK and kind in GROWS and (self._begun or kind != "thinking")
         return hot_unit(self._index, kind) if usual else None
 
-    def grow(self, text: str) -> None:
+    def grow(self, text: str, units: int = 1) -> None:
         self._repeated = None
         self._begun = True
         if self._kind == "tool_call":

@@ -137,7 +137,7 @@ class InteractionsDecoder(Decoder):
         usual = self._state is STEP and self._kind in PLAIN
         return hot_unit(self._index, self._kind) if usual else None
 
-    def grow(self, text: str) -> None:
+    def grow(self, text: str, units: int = 1) -> None:
         self._repeated = None
         if self._kind == "tool_call":
             self._grown.add(text)

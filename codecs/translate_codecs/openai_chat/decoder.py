@@ -134,7 +134,7 @@ class ChatDecoder(Decoder):
         usual = self._last.usual or self._usual()
         return None if usual is None else usual.hot
 
-    def grow(self, text: str) -> None:
+    def grow(self, text: str, units: int = 1) -> None:
         if self._units.kind == "tool_call" and self._units.call is not None:
             self._units.call.arguments.add(text)
 

@@ -64,9 +64,9 @@ class ChatEncoder(ChatDecoder, Encoder):
             elif type(event) is Append and self._head.kind == "tool_call":
                 self._pieces.append(str(event.data))
 
-    def grow(self, text: str) -> None:
+    def grow(self, text: str, units: int = 1) -> None:
         if self._units.kind == "tool_call":
-            super().grow(text)
+            super().grow(text, units)
         if self._head.kind == "tool_call":
             self._pieces.append(text)
 

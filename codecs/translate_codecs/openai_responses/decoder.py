@@ -19,7 +19,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.serial import Serial, said_before
 from translate.carry.reasons import repaired
-from translate.codec import Codec, Decoder, Mended, Options
+from translate.codec import COUNT, TEXT, Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt, shown
 
 from .items import is_part
@@ -30,6 +30,7 @@ from .words import (
     ARGUMENTS,
     CALL,
     CONTENT,
+    COUNTER,
     DELTA,
     DONE_ITEM,
     LIFECYCLE,
@@ -145,56 +146,59 @@ class ResponsesDecoder(Decoder):
             return (ARGUMENTS if item.type == CALL else R + "custom_tool_call_input") + DELTA
         return None
 
-    def usual(self) -> tuple[JsonObject, Item] | None:
-        """The unit of a plain fragment of the open part, without its text and number, if such are usual here."""
+    def usual(self) -> Usual | None:
+        """The unit of a plain fragment of the open part, if such are usual here."""
         if self._last.usual is None:
-            self._last.usual = self._plain_unit()
+            self._last.usual = self._usual_unit()
         return self._last.usual
 
-    def _plain_unit(self) -> tuple[JsonObject, Item] | None:
+    def _usual_unit(self) -> Usual | None:
         item = self.open_item()
-        if item is None or item is not self._wire.at or not self._wire.numbered:
+        if item is None or item is not self._wire.at:
             return None
         texts = item.type in (MESSAGE, REASONING)
         if (texts and (item.at is None or not item.at.open)) or not (texts or (item.type == CALL and not item.told)):
             return None
         type_ = self.delta_type(item)
-        if type_ is None:
-            return None
-        unit = self._wire.expected(type_, item)
-        del unit["delta"], unit["sequence_number"]
-        return unit, item
+        return None if type_ is None else Usual(self._wire.expected(type_, item), item)
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         usual = self.usual()
         if usual is None:
             return None
-        expected, item = usual
         delta, wire = unit.get("delta"), self._wire
-        number = unit.get("sequence_number")
-        if type(delta) is not str or number != wire.number or type(number) is not int:
+        if type(delta) is not str or (name is not None and name != usual.unit["type"]):
             return None
-        if name is not None and name != expected["type"]:
-            return None
-        more = len(unit) - len(expected) - 2
+        if usual.numbered:
+            number = unit.get(COUNTER)
+            if number != wire.number or type(number) is not int:
+                return None
+        more = len(unit) - len(usual.unit)
         pad: Any = unit.get(PAD)
         if more != (pad is not None) or (more and type(pad) is not str):
             return None
-        for key, value in expected.items():
+        for key, value in usual.beside:
             found = unit.get(key)
             if found != value or type(found) is not type(value):
                 return None
-        wire.number += 1
-        self.grown(item, delta)
+        self.grow(delta)
         return [Append(delta, None, {NAME: {PADDING: pad}} if more else None)]
 
-    def grown(self, item: Item, text: str) -> None:
-        """Go on behind a plain fragment of the part that is open in an item."""
-        if item.type == CALL:
-            item.begun = True
-            item.grown.add(text)
-        elif item.at is not None:
-            item.at.grown.add(text)
+    def hot(self) -> Hot | None:
+        usual = self.usual()
+        return None if usual is None else usual.hot
+
+    @property
+    def count(self) -> int:
+        return self._wire.number
+
+    def grow(self, text: str, units: int = 1) -> None:
+        usual = self.usual()
+        assert usual is not None
+        self._wire.number += units if usual.numbered else 0
+        usual.grown.add(text)
+        if usual.grown is usual.item.grown:
+            usual.item.begun = True
 
     # ---- lenient mode
 
@@ -235,6 +239,20 @@ class ResponsesDecoder(Decoder):
         return {**unit, repeats: expected[repeats]} if repeats in expected else unit
 
 
+class Usual:
+    """The unit of a plain fragment of an item's open part."""
+
+    __slots__ = ("beside", "grown", "hot", "item", "numbered", "unit")
+
+    def __init__(self, unit: JsonObject, item: Item) -> None:
+        """``unit``: without text."""
+        self.unit, self.item, self.numbered = unit, item, COUNTER in unit
+        self.grown = item.grown if item.type == CALL or item.at is None else item.at.grown
+        self.beside = [(key, value) for key, value in unit.items() if key not in ("delta", COUNTER)]
+        counted: JsonObject = {COUNTER: COUNT} if self.numbered else {}
+        self.hot = Hot({**unit, "delta": TEXT, **counted}, NAME, unit["type"], pad=(PAD, PADDING))
+
+
 class _Last:
     """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
 
@@ -242,7 +260,7 @@ class _Last:
 
     def __init__(self) -> None:
         self.step: Step | None = None
-        self.usual: tuple[JsonObject, Item] | None = None
+        self.usual: Usual | None = None
 
 
 def _repeating(kind: str) -> str:
@@ -258,4 +276,4 @@ def _repeating(kind: str) -> str:
 
 
 def _without_number(unit: JsonObject) -> bytes:
-    return jsontext.dumps({k: v for k, v in unit.items() if k != "sequence_number"})
+    return jsontext.dumps({k: v for k, v in unit.items() if k != COUNTER})

@@ -42,6 +42,7 @@ from .words import (
     ANNOTATION,
     ARGUMENTS,
     CALL,
+    COUNTER,
     CUSTOM,
     DONE_ITEM,
     ISSUER,
@@ -344,14 +345,14 @@ class ResponsesEncoder(ResponsesUnits):
             pad = own.get(PADDING)
             if len(own) != 1 or type(pad) is not str:
                 return None
-        expected, item = usual
-        wire = self._wire
-        unit = {**expected, "sequence_number": wire.number, "delta": event.data}
+        unit = dict(usual.unit)
+        unit["delta"] = event.data
+        if usual.numbered:
+            unit[COUNTER] = self.count
         if pad is not None:
             unit[PAD] = pad
-        wire.number += 1
-        self.grown(item, event.data)
-        return unit, expected["type"], False
+        self.grow(event.data)
+        return unit, unit["type"], False
 
 
 def _guess(state: State | None, item: Item) -> tuple[str, str] | None:

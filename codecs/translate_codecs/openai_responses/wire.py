@@ -22,6 +22,7 @@ from .words import (
     ADDED,
     ANNOTATION,
     CONTENT,
+    COUNTER,
     CUSTOM,
     DONE_ITEM,
     INDEX,
@@ -147,7 +148,7 @@ class Wire:
 
     def head(self, type_: str) -> JsonObject:
         """The members that every unit has."""
-        return {"type": type_, "sequence_number": self.number} if self.numbered else {"type": type_}
+        return {"type": type_, COUNTER: self.number} if self.numbered else {"type": type_}
 
     def base(self, start: Start | None = None) -> JsonObject:
         """A response that begins."""
@@ -272,7 +273,7 @@ class Wire:
     def take(self, unit: JsonObject) -> None:
         """Go on behind a unit, which may stand here."""
         type_ = unit.get("type")
-        number = unit.get("sequence_number")
+        number = unit.get(COUNTER)
         self.numbered = type(number) is int
         if type(number) is int:
             self.number = number + 1

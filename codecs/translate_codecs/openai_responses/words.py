@@ -23,6 +23,7 @@ ITEM: Final = "item"
 PADDING: Final = "o"
 """The member of a residue that holds the padding of a delta."""
 PAD: Final = "obfuscation"
+COUNTER: Final = "sequence_number"
 
 R: Final = "response."
 LIFECYCLE: Final = (R + "created", R + "queued", R + "in_progress")
@@ -373,7 +374,7 @@ def error_of(unit: JsonObject) -> JsonObject:
     nested = unit.get("error")
     if isinstance(nested, dict):
         return nested
-    return {k: v for k, v in unit.items() if k not in ("type", "sequence_number", "error")}
+    return {k: v for k, v in unit.items() if k not in ("type", COUNTER, "error")}
 
 
 def error_words(event: Failure, *, home: bool) -> JsonObject:

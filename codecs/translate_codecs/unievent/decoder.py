@@ -108,7 +108,7 @@ class UniEventDecoder(Decoder):
     def hot(self) -> Hot | None:
         return HOT.get(self._kind) if self._state is GROUP else None
 
-    def grow(self, text: str) -> None:
+    def grow(self, text: str, units: int = 1) -> None:
         self._grown.add(text)
 
     # ---- the short way
