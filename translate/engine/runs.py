@@ -166,12 +166,7 @@ class Fragments:
     __slots__ = ("_marks", "_numbers", "_texts", "_words")
 
     def __init__(self) -> None:
-        self._empty()
-
-    def _empty(self) -> None:
-        self._texts = list[str]()
-        self._numbers = array("q")
-        self._words = list[str]()
+        self._texts: list[str] = []
         self._marks = NONE
 
     def add(self, event: Append) -> bool:
@@ -201,11 +196,11 @@ class Fragments:
     def _takes(self, marks: Marks) -> bool:
         if marks.made_up or (self._texts and marks != self._marks):
             return False
-        self._marks = marks
+        if not self._texts:
+            self._marks, self._numbers, self._words = marks, array("q"), list[str]()
         return True
 
     def events(self) -> list[Append]:
         """All of them, given up."""
-        out = _events(self._texts, self._marks, self._numbers, self._words)
-        self._empty()
-        return out
+        texts, self._texts = self._texts, []
+        return _events(texts, self._marks, self._numbers, self._words) if texts else []
