@@ -28,7 +28,7 @@ from translate.algebra.events import (
 )
 from translate.carry.losses import Report
 from translate.errors import ToolArgumentsError
-from translate.testing.kit import at_home
+from translate.testing import at_home
 
 BEGIN = Start(Model("m"), "msg_1")
 END = Finish(TokenCounts(3, 2), Reason("stop"))

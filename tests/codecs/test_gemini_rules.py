@@ -28,7 +28,7 @@ from translate import (
 )
 from translate.algebra.events import Annotate, Event, Handover, Model, Ping, State, Usage, bare
 from translate.errors import LimitExceeded, ToolArgumentsError
-from translate.testing.kit import at_home
+from translate.testing import at_home
 
 TOOLS = "toolUsePromptTokenCount"
 STOP = Finish(TokenCounts(), Reason("stop"))

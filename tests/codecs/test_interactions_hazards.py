@@ -44,7 +44,7 @@ from translate import (
 )
 from translate.algebra.events import Annotate, Event, Handover, Model, State, bare
 from translate.errors import ToolArgumentsError
-from translate.testing.kit import at_home
+from translate.testing import at_home
 
 FORMAT = "gemini-interactions-sse"
 DONE = b"event: done\ndata: [DONE]\n\n"

@@ -17,7 +17,8 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("translate.testing needs Hypothesis: pip install hypothesis") from error
 
-from .kit import CLAUSES, at_home, check_codec, without_carry
+from .comparing import at_home, without_carry
+from .kit import CLAUSES, check_codec
 from .strategies import (
     AWKWARD,
     ELSEWHERE,

@@ -18,7 +18,6 @@ from .. import jsontext
 from ..algebra.calls import is_whole
 from ..algebra.events import (
     PART_KINDS,
-    WHOLE,
     Annotate,
     Append,
     Close,
@@ -36,21 +35,22 @@ from ..algebra.events import (
     made_up_by_another,
 )
 from ..algebra.grammar import INSIDE, Grammar
-from ..algebra.json_form import same_event, to_json
 from ..api import check, decode, encode
 from ..codec import Codec
 from ..engine.translator import EventReader
-from ..errors import TranslateError, TruncatedStream, UnknownFormat
+from ..errors import ToolArgumentsError, TranslateError, TruncatedStream, UnknownFormat
 from ..registry import formats, register, resolve
-from .recording import Put, read, recorded
-from .strategies import Knobs, event_streams
+from .comparing import at_home, calls, content, equal, first_unlike, is_made_up, same, varied, without_carry
+from .given import check_given, shapes_of, with_runs_or_not
+from .recording import NOW, Put, read, recorded
+from .strategies import Knobs, event_streams, usual_streams
 
 CLAUSES: dict[str, str] = {
     "names": "its name and its formats are found, a shape it has not is unknown, `says` holds only words there are",
     "complete": "the units together stand for all events given, in order, each once",
     "prompt": "a part's units are put by its end, its text as it comes",
     "sayable": "a part is put natively where `sayable` says so, and only there",
-    "short": "the short ways, `plain` and `say`, are the long ones, or refuse before anything was changed",
+    "short": "the short ways, `plain`, `say` and `hot`, are the long ones, or refuse before anything was changed",
     "agrees": "`agrees` says yes where native words are the same, and no where they differ",
     "pure": "reading and writing change neither events nor units, and `read` and `write` not what is known",
     "round trip": "encoding and decoding gives the events back, with what the carry holds",
@@ -59,19 +59,27 @@ CLAUSES: dict[str, str] = {
     "chunking": "what is decoded does not depend on how the bytes were cut",
     "honest": "what was cut short, or failed, never becomes a success, and nothing follows the end",
     "identity": "decoding and encoding gives the units back, unknown members included",
+    "recorded": "so it does for the streams that its author gave, through other formats too, and by every way",
 }
 """Clause → what it says."""
 
 _WORDS = frozenset({*PART_KINDS, "start", "handover", "state", "annotate", "usage", "foreign", "finish", "failure"})
 _UNKNOWN = "x-unknown"
-NOW = 1694502400000
 
 
-def check_codec(codec: Codec, *, knobs: Knobs | None = None, examples: int = 100) -> None:
-    """Hold ``codec`` to its contract over ``examples`` generated streams. Call it from a test of your own.
+def check_codec(
+    codec: Codec,
+    *,
+    knobs: Knobs | None = None,
+    examples: int = 100,
+    streams: Sequence[Sequence[JsonObject]] = (),
+) -> None:
+    """Hold ``codec`` to its contract over a few usual streams, then ``examples`` generated ones. Call it from a test.
 
     ``knobs``: what the streams may hold. The default holds everything there is, which a codec must take: what it has
     no words for, it has carried. To have foreign units of its own tried, add them to ``knobs.foreign`` under its name.
+    ``streams``: whole streams of the format's own units, as others write them. Only these have units that mean several
+    events, or repeat, or are spelled as the codec itself never would: give some that do.
 
     Raises ``AssertionError`` whose message begins with the name of the broken clause. A codec that no entry point
     names is registered for this process.
@@ -82,11 +90,21 @@ def check_codec(codec: Codec, *, knobs: Knobs | None = None, examples: int = 100
 
     slow = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
+    for events in usual_streams(knobs):
+        for format in shapes_of(codec):
+            try:
+                _Case(codec, format, events, [3, 20]).hold()
+            except AssertionError as error:
+                error.add_note(f"with the events {events}")
+                raise
+    with _clause("recorded"):
+        for units in streams:
+            check_given(codec, units)
+
     @settings(max_examples=examples, deadline=None, suppress_health_check=slow, report_multiple_bugs=False)
     @given(event_streams(knobs), cuts)
     def hold(events: list[Event], cuts: list[int]) -> None:
-        for suffix in codec.shapes:
-            format = f"{codec.name}-{suffix}" if suffix else codec.name
+        for format in shapes_of(codec):
             _Case(codec, format, events, cuts).hold()
 
     hold()
@@ -113,7 +131,7 @@ def _check_names(codec: Codec) -> None:
     else:
         assert found is codec, f"another codec is named {codec.name!r}"
     assert codec.shapes, "it has no shape"
-    missing = {f"{codec.name}-{suffix}" if suffix else codec.name for suffix in codec.shapes} - {*formats()}
+    missing = {*shapes_of(codec)} - {*formats()}
     assert not missing, f"the formats {missing} are not found"
     try:
         resolve(f"{codec.name}-nosuch")
@@ -162,15 +180,15 @@ class _Case:
         """pure, complete, prompt, sayable."""
         before = copy.deepcopy(self.events)
         puts = self.recorded(self.events)
-        changed = next((b for a, b in zip(self.events, before, strict=True) if not _same(a, b)), None)
+        changed = next((b for a, b in zip(self.events, before, strict=True) if not same(a, b)), None)
         with _clause("pure"):
             assert changed is None, f"the encoder changed an event that was {changed}"
         if self.codec.complete:
             return  # units that say all that is meant, residues included, declare nothing
         with _clause("complete"):
-            meant = [e for put in puts for e in put.meant if not _made_up(e, self.codec.name)]
+            meant = [e for put in puts for e in put.meant if not is_made_up(e, self.codec.name)]
             given = [e for e in self.events if type(e) is not Ping and not made_up_by_another(e, self.codec.name)]
-            _equal(meant, given, "the units stand for other events than were given")
+            equal(meant, given, "the units stand for other events than were given")
         with _clause("prompt"):
             self.prompt(puts)
         with _clause("sayable"):
@@ -183,7 +201,7 @@ class _Case:
             grammar.check((event,))
             kind = event.kind if type(event) is Open else kind
             # in order, each once: so far that is checked
-            put = [e for p in puts if p.after <= i for e in p.meant if not _made_up(e, self.codec.name)]
+            put = [e for p in puts if p.after <= i for e in p.meant if not is_made_up(e, self.codec.name)]
             given = [e for e in self.events[: i + 1] if type(e) is not Ping]
             missing = [e for e in given if not made_up_by_another(e, self.codec.name)][len(put) :]
             if grammar.state != INSIDE:
@@ -214,12 +232,26 @@ class _Case:
     def short_ways(self) -> None:
         """``plain`` and ``say`` are the long way, only shorter."""
         long, short = (self.recorded(self.events, short=flag) for flag in (False, True))
-        assert short == long, f"`say` puts {_first_unlike(short, long)}"
+        assert short == long, f"`say` puts {first_unlike(short, long)}"
         streams = [self.encoded(), self.encoded("drop")]
         if all(isinstance(unit, dict) for unit in streams[1]):
             streams.append([{**unit, _UNKNOWN: 1} if i % 2 else unit for i, unit in enumerate(streams[1])])
         for stream in streams:
-            _equal(read(self.format, stream, short=True), read(self.format, stream, short=False), "read by `plain`")
+            long_way = read(self.format, stream, short=False)
+            equal(read(self.format, stream, short=True), long_way, "read by `plain`")
+            if not self.objects and stream:
+                joined = [b"".join(stream)]
+                equal(read(self.format, joined, short=True), long_way, "read by `hot`")
+                with_runs_or_not(joined, self.format, self.format)
+        self.runs_written()
+
+    def runs_written(self) -> None:
+        """Fragments that another format has together are written as they are one by one."""
+        try:
+            elsewhere: list[Any] = list(encode(self.events, "unievent-jsonl", clock=lambda: NOW))
+        except ToolArgumentsError:
+            return
+        with_runs_or_not([b"".join(elsewhere)], "unievent-jsonl", self.format)
 
     def agreement(self) -> None:
         """The native words of one terminal event are, or are not, those of another."""
@@ -253,7 +285,7 @@ class _Case:
     def round_trip(self) -> None:
         out = self.encoded()
         back = self.decoded(out)
-        _equal(at_home(back, self.codec.name), at_home(self.events, self.codec.name), "other events came back")
+        equal(at_home(back, self.codec.name), at_home(self.events, self.codec.name), "other events came back")
         pings = [sum(type(e) is Ping for e in stream) for stream in (self.events, back)]
         assert pings[1] in (0, pings[0]), f"{pings[0]} keep-alives became {pings[1]}"
 
@@ -262,7 +294,7 @@ class _Case:
             out = self.encoded(loss)
             findings = check(out, self.format)
             assert not findings, f"with loss={loss!r}: {findings[0]}"
-            _equal(self.decoded(out, strict=False), self.decoded(out), f"read leniently, with loss={loss!r}")
+            equal(self.decoded(out, strict=False), self.decoded(out), f"read leniently, with loss={loss!r}")
 
     def native(self) -> None:
         with_carry, without = self.encoded(), self.encoded("drop")
@@ -279,9 +311,9 @@ class _Case:
         at = sorted(cut % (len(data) + 1) for cut in self.cuts)
         chunks = [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
         whole = self.decoded([data])
-        _equal(self.decoded(chunks), whole, f"cut at {at}")
+        equal(self.decoded(chunks), whole, f"cut at {at}")
         if len(data) < 4000:
-            _equal(self.decoded([data[i : i + 1] for i in range(len(data))]), whole, "cut into single bytes")
+            equal(self.decoded([data[i : i + 1] for i in range(len(data))]), whole, "cut into single bytes")
 
     def half_calls(self) -> None:
         """A call that was cut off is said as no whole one."""
@@ -341,81 +373,3 @@ class _Case:
             for before, after in zip(units, again, strict=False):
                 assert jsontext.same(before, after), f"the unit {before} came back as {after}"
             assert len(units) == len(again), f"{len(units)} units became {len(again)}"
-
-
-# ---- comparing -------------------------------------------------------------------------------------
-
-
-def at_home(events: Iterable[Event], *codecs: str) -> list[Event]:
-    """The events as their source meant them: without keep-alives, and without what ``codecs`` made up on the way."""
-    out: list[Event] = []
-    for event in events:
-        if type(event) is Ping or any(_made_up(event, codec) for codec in codecs):
-            continue
-        residue = {k: v for k, v in (event.residue or {}).items() if not v.get("synthetic")}
-        out.append(replace(event, residue=residue or None))
-    return out
-
-
-def content(events: Iterable[Event]) -> list[Event]:
-    """The events that make up the message, but for the end."""
-    return [event for event in events if type(event) in (Open, Append, Close, Failure)]
-
-
-def calls(events: Iterable[Event]) -> list[tuple[tuple[str, str], bool]]:
-    """The calls that were closed, by name and arguments, and whether they were cut off."""
-    out: list[tuple[tuple[str, str], bool]] = []
-    head, text = None, ""
-    for event in events:
-        if type(event) is Open:
-            head, text = event, ""
-        elif type(event) is Append and isinstance(event.data, str):
-            text += event.data
-        elif type(event) is Close and head is not None and head.kind == "tool_call":
-            out.append(((head.name or "", text), event.cut))
-    return out
-
-
-def without_carry(unit: JsonObject) -> JsonObject:
-    """An object unit without its carry, an unknown member of that name back in its place."""
-    inside = unit.get("carry")
-    if not isinstance(inside, dict):
-        return unit
-    plain = {k: v for k, v in unit.items() if k != "carry"}
-    return {**plain, "carry": inside["member"]} if "member" in inside else plain
-
-
-def varied(event: Event) -> Event:
-    """The event, saying something else."""
-    if type(event) is Failure:
-        return replace(event, message=event.message + "x")
-    if type(event) is Finish:
-        more = (event.usage.output_tokens or event.usage.reasoning_tokens or 0) + 1
-        return replace(event, usage=replace(event.usage, output_tokens=more))
-    assert type(event) is Handover
-    return replace(event, model=replace(event.model, name=(event.model.name or "") + "x"))
-
-
-def _made_up(event: Event, codec: str) -> bool:
-    own = (event.residue or {}).get(codec, {})
-    return type(event) in WHOLE and bool(own.get("synthetic"))
-
-
-def _same(a: Event, b: Event) -> bool:
-    return same_event(a, b) and jsontext.same(a.residue or {}, b.residue or {})
-
-
-def _equal(found: Sequence[Event], expected: Sequence[Event], what: str) -> None:
-    for i, (a, b) in enumerate(zip(found, expected, strict=False)):
-        assert _same(a, b), f"{what}: event {i} is {to_json(a)}, not {to_json(b)}"
-    if len(found) != len(expected):
-        longer = found if len(found) > len(expected) else expected
-        extra = to_json(longer[min(len(found), len(expected))])
-        raise AssertionError(f"{what}: {len(found)} events, not {len(expected)}; the first of the others is {extra}")
-
-
-def _first_unlike(found: Sequence[Put], expected: Sequence[Put]) -> str:
-    for a, b in zip(found, expected, strict=False):
-        if a != b:
-            return f"{a}, the long way {b}"
-    return f"{len(found)} times, the long way {len(expected)} times"

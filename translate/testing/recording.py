@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from .. import jsontext
 from ..algebra.events import Event, JsonObject, Ping, bare
 from ..algebra.serial import was_said
 from ..codec import Encoder, Options, Pieces, Said
+from ..engine import runs
 from ..engine.options import make_options
 from ..engine.sink import Ending
 from ..engine.source import Source
@@ -115,11 +117,22 @@ def recorded(format: str, events: Sequence[Event], *, short: bool) -> list[Put]:
     return recorder.puts
 
 
+@contextmanager
+def without_runs() -> Iterator[None]:
+    """Fragments are read and written one by one."""
+    on, runs.ON = runs.ON, False
+    try:
+        yield
+    finally:
+        runs.ON = on
+
+
 def read(format: str, stream: Sequence[Any], *, short: bool) -> list[Event]:
     """The events of a stream."""
     codec, shape = resolve(format)
     out: list[Event] = []
-    source = Source(codec, shape, format, make_options(clock=lambda: NOW), out.extend)
+    run = (lambda run: out.extend(run.events())) if short else None
+    source = Source(codec, shape, format, make_options(clock=lambda: NOW), out.extend, run)
     if not short:
         source.go_the_long_way()
     for chunk in stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -154,6 +155,31 @@ class Knobs:
 
 
 _WEIGHT: dict[type[Event], int] = {Append: 5, Open: 5, Close: 3}
+
+
+def usual_streams(knobs: Knobs | None = None) -> list[list[Event]]:
+    """A few short streams as most are, of the kinds that ``knobs`` allow: what is wrong there is best seen there."""
+    allowed = knobs or Knobs()
+    text: list[Event] = [Open("text"), *map(Append, ("Hel", "lo", " ", "again")), Close()]
+    thought: list[Event] = [Open("thinking"), *map(Append, ("Hm", ", well"))]
+    if allowed.states:
+        thought.append(Append("", State("anthropic", {"signature": "sig"})))
+    call: list[Event] = [Open("tool_call", "c1", "find"), *map(Append, ('{"q":', '"x', '"}')), Close()]
+    other: list[Event] = [Open("tool_call", "c2", "find"), Append('{"q":"y"}'), Close()]
+    made = {
+        ("text",): (text, "stop"),
+        ("thinking", "text"): ([*thought, Close(), *text], "stop"),
+        ("tool_call",): ([*call, *other], "tool_call"),
+        ("thinking", "text", "tool_call"): ([*thought, Close(), *text, *call], "tool_call"),
+    }
+    start, counts = Start(Model("m"), "id-1"), TokenCounts(3, 2)
+    out: list[list[Event]] = []
+    for kinds, (parts, word) in made.items():
+        if {*kinds} <= {*allowed.kinds}:
+            out.append([start, *map(copy, parts), Finish(counts, Reason(word))])  # type: ignore[arg-type]
+    if allowed.failures and "text" in allowed.kinds:
+        out.append([start, *map(copy, text[:3]), Failure(502, "lost", "ApiError")])
+    return out
 
 
 @st.composite
