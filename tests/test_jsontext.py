@@ -9,6 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -233,10 +234,21 @@ def test_any_number(text: str) -> None:
     assert jsontext.same(found, expected) or (math.isinf(expected) and found.text == text)
 
 
-def test_doubtful_numbers() -> None:
-    assert jsontext.doubtful(b"1234567890123456789")
-    assert not jsontext.doubtful(b"123456789012345678")
-    assert jsontext.doubtful(b'"1234567890123456789"')
+@pytest.mark.parametrize(
+    ("text", "doubtful"),
+    [
+        *(("18446744073709551615", False), ("18446744073709551616", True), ("-9223372036854775808", False)),
+        *(("-9223372036854775809", True), ("123456789012345678901", True), ('"123456789012345678901"', False)),
+        *(("0.123456789012345678901", False), ("-0.123456789012345678901", False), ("1e300", False)),
+        *(("1234567890123456789012.5", True), ("[0.5,0.123456789012345678901]", False), ("[0.5,-1e22]", False)),
+        *(("[0.5,-12345678901234567890123]", True), ('{"a":[1,{"b":12345678901234567890123}]}', True)),
+    ],
+)
+def test_doubtful_numbers(text: str, doubtful: bool) -> None:
+    """Those that ``orjson`` read as a float without a word; what is doubted is read once more."""
+    raw = text.encode()
+    assert jsontext.doubtful(raw, orjson.loads(raw)) is doubtful
+    assert jsontext.same(jsontext.loads(raw), json.loads(text))
 
 
 # ---- strict text ------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 import time
 from typing import Any
@@ -88,11 +87,18 @@ def test_a_raised_limit_of_nesting_never_ends_in_a_bare_error(depth: int, source
 # ---- quick looks ------------------------------------------------------------------------------
 
 
-@given(st.lists(st.sampled_from([b"1" * 18, b"1" * 19, b"1" * 25, b"x" * 7, b'"', b"12", b" "]), max_size=200))
-def test_long_numbers_are_found_in_text_of_any_length(pieces: list[bytes]) -> None:
-    """Long text is sampled: no run of 19 digits may slip through, wherever it begins."""
-    raw = b"".join(pieces)
-    assert jsontext.doubtful(raw) == (re.search(rb"(?<![.0-9])[0-9]{19,}(?![.eE0-9])", raw) is not None)
+NUMBERS = [b"1" * 18, b"-" + b"1" * 19, b"1" * 25, b"18446744073709551615", b"0." + b"3" * 25, b'"' + b"1" * 30 + b'"']
+
+
+@given(st.lists(st.one_of(st.sampled_from(NUMBERS), st.sampled_from([b"12", b'"x"', b"[]", b"[0.5]"])), max_size=200))
+def test_integers_that_were_changed_are_found_in_text_of_any_length(pieces: list[bytes]) -> None:
+    """Long text is sampled: no integer of so many digits may slip through, wherever it begins."""
+    for raw in (b"[" + b",".join(pieces) + b"]", b'{"a":[%s]}' % b",".join([b"[%s,0.25]" % each for each in pieces])):
+        changed = any(each[-20:].isdigit() and len(each) == 25 for each in pieces)
+        value = orjson.loads(raw)
+        assert jsontext.doubtful(raw, value) == changed
+        assert jsontext.same(jsontext.loads(raw), json.loads(raw))
+        assert jsontext.same(jsontext.loads(raw, read=value), json.loads(raw))
 
 
 @pytest.mark.parametrize("at", range(1100, 1110))

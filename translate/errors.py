@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 EXCERPT = 200
@@ -196,3 +197,14 @@ class UnknownFormat(TranslateError, LookupError):
 
 class CodecError(TranslateError):
     """A codec broke its contract, or two codecs claim one name. The message names it."""
+
+
+def too_deep() -> LimitExceeded:
+    """The error for a value that a raised limit lets in, but the interpreter's own limit of recursion does not."""
+    return LimitExceeded("recursion", sys.getrecursionlimit(), what="nested more deeply than this process recurses")
+
+
+def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
+    """The error for bytes that are not UTF-8."""
+    what, near = f"byte 0x{raw[error.start]:02x} at position {error.start}", raw[max(0, error.start - 40) :]
+    return DecodeError(f"{what} of the unit is not UTF-8", excerpt=excerpt(near))

@@ -6,7 +6,7 @@ Policy:
    surrogate escapes, ``NaN``, ``Infinity``, numbers beyond a double.
 2. ``orjson`` reads an integer beyond 64 bits as a float without a word. Whoever takes a float or a nested value from
    a unit must have it through :func:`loads`; only a unit whose members are all text, small integers or null may be
-   read by ``orjson.loads`` alone. :func:`doubtful` tells.
+   read by ``orjson.loads`` alone. :func:`doubtful` tells of a value that was so read.
 3. A number beyond a double keeps its spelling (:class:`Beyond`); where it is asked for, so does any (:class:`Spelled`).
 4. Writing is compact, without escapes but those that JSON demands, and U+0085, U+2028 and U+2029, which break the
    lines of some readers. ``orjson`` writes NaN as ``null`` without a word, so a value with a ``null`` in its text
@@ -23,21 +23,20 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 from base64 import b64encode
 from json.encoder import encode_basestring
 from typing import Any, Self
 
 import orjson
 
-from .errors import DecodeError, LimitExceeded, excerpt
+from .errors import DecodeError, LimitExceeded, excerpt, not_utf8, too_deep
 
 NESTING = 256
 _MANY = 8
 _DIGITS = bytes(ord("0") if byte in b"0123456789" else ord(" ") for byte in range(256))
 _LONG = b"0" * 19
-_LONG_INTEGER = re.compile(rb"(?<![.0-9])[0-9]{19,}+(?![.eE])")
 _SAMPLED = 1024
+_LARGE = 2.0**63
 # possessive, and an open end: text without its closing quote is scanned once
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -88,25 +87,38 @@ _EXACT = json.JSONDecoder(parse_float=_float, parse_int=_integer)
 _AS_SPELLED = json.JSONDecoder(parse_float=_spelled, parse_int=_integer)
 
 
-def doubtful(raw: bytes) -> bool:
-    """Whether ``orjson`` may have changed a number of ``raw`` without a word."""
-    if len(raw) > _SAMPLED and b"000" not in raw[::6].translate(_DIGITS):
-        return False  # of so many digits, three would be among each sixth byte, side by side
-    # far cheaper than a search by pattern, which is only for what vectors are full of: fractions
-    return _LONG in raw.translate(_DIGITS) and _LONG_INTEGER.search(raw) is not None
+def doubtful(raw: bytes, value: Any) -> bool:
+    """Whether ``orjson``, which read ``value``, may have changed a number of ``raw`` without a word."""
+    # of so many digits, three would be among each sixth byte, side by side
+    if (len(raw) > _SAMPLED and b"000" not in raw[::6].translate(_DIGITS)) or _LONG not in raw.translate(_DIGITS):
+        return False
+    # such an integer is a float now that none of 64 bits comes to
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if type(item) is list and {*map(type, item)} == {float}:
+            item = max(map(abs, item))
+        if type(item) is float and abs(item) >= _LARGE:
+            return True
+        waiting.extend(item.values() if type(item) is dict else item if type(item) is list else ())
+    return False
 
 
-def loads(raw: bytes, nesting: int = NESTING, *, spelled: bool = False) -> Any:
+def loads(raw: bytes, nesting: int = NESTING, *, spelled: bool = False, read: Any = None) -> Any:
     """The value of one JSON text in UTF-8; ``spelled``: its numbers keep their spelling.
+
+    ``read``: what ``orjson`` read of it, within ``nesting`` levels, where it was asked before.
 
     Raises :class:`DecodeError` for bytes that are not UTF-8 or not JSON, and :class:`LimitExceeded` for more than
     ``nesting`` levels or an integer of more than 4,300 digits.
     """
-    if len(raw) > 2 * nesting and raw.count(b"[") + raw.count(b"{") > nesting:
+    if read is None and len(raw) > 2 * nesting and raw.count(b"[") + raw.count(b"{") > nesting:
         check_nesting(raw, nesting)
-    if not (spelled or ((len(raw) > _SAMPLED or _LONG in raw.translate(_DIGITS)) and doubtful(raw))):
+    if not spelled:
         try:
-            return orjson.loads(raw)
+            value = orjson.loads(raw) if read is None else read
+            if not doubtful(raw, value):
+                return value
         except orjson.JSONDecodeError:
             pass
     try:
@@ -134,17 +146,6 @@ def loads_text(text: str, *, spelled: bool = False) -> Any:
         raise DecodeError(f"not JSON: {error.msg} at character {error.pos}", excerpt=excerpt(text)) from None
     except RecursionError:
         raise too_deep() from None
-
-
-def too_deep() -> LimitExceeded:
-    """The error for a value that a raised limit lets in, but the interpreter's own limit of recursion does not."""
-    return LimitExceeded("recursion", sys.getrecursionlimit(), what="nested more deeply than this process recurses")
-
-
-def not_utf8(raw: bytes, error: UnicodeDecodeError) -> DecodeError:
-    """The error for bytes that are not UTF-8."""
-    what, near = f"byte 0x{raw[error.start]:02x} at position {error.start}", raw[max(0, error.start - 40) :]
-    return DecodeError(f"{what} of the unit is not UTF-8", excerpt=excerpt(near))
 
 
 def check_nesting(raw: bytes, limit: int) -> None:

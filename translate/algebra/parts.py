@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from .. import jsontext
 from .events import Append, Close, Data, Event, Handover, Open, State
@@ -76,7 +77,7 @@ def join(pieces: Sequence[Data]) -> Data:
         return "".join(pieces)  # type: ignore[arg-type]
     if isinstance(first, bytes):
         return b"".join(pieces)  # type: ignore[arg-type]
-    return [x for piece in pieces for x in piece]  # type: ignore[misc]
+    return list(chain.from_iterable(pieces))  # type: ignore[arg-type]
 
 
 class Growth:

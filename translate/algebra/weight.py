@@ -74,11 +74,16 @@ def is_small(value: Any) -> bool:
 
 def is_light(own: Any) -> bool:
     """Whether a codec's residue is at most one whole number or short word, and a mark."""
-    return type(own) is dict and len(own) <= 2 and all(type(v) in _MARKS or is_small(v) for v in own.values())
+    if type(own) is not dict or len(own) > 2:
+        return False
+    return not [value for value in own.values() if type(value) not in _MARKS and not is_small(value)]
 
 
 def _of_residue(residue: Residue) -> int:
-    heavy = [(name, own) for name, own in residue.items() if not is_light(own)]
-    if not heavy and len(residue) <= FEW:
+    heavy = None
+    for name, own in residue.items():
+        if not is_light(own):
+            heavy = [*(heavy or ()), (name, own)]
+    if heavy is None and len(residue) <= FEW:
         return 0
     return HELD + sum(len(name) + of_value(own) for name, own in (heavy or residue.items()))

@@ -5,6 +5,7 @@ All others go the long way, :mod:`translate.carry.reading`, which reads these to
 
 from __future__ import annotations
 
+from .. import jsontext
 from ..algebra.events import Event, JsonObject
 from ..algebra.weight import FEW, is_small
 from .making import RESERVED, VERSION
@@ -33,8 +34,13 @@ def allows(carry: JsonObject, own: str) -> bool:
     return True
 
 
-def changes_end(carry: JsonObject) -> bool:
-    """Whether a carry changes nothing but an end: behind that, no one has to know what was meant."""
+def changes_end(carry: JsonObject, text: object) -> bool:
+    """Whether a carry changes nothing but an end: behind that, no one has to know what was meant.
+
+    ``text``: it stands there, and was read by ``orjson`` alone.
+    """
+    if type(text) is not bytes or b"$" in text or jsontext.doubtful(text, carry):
+        return False
     events = carry.get("events")
     if type(events) is not list or len(events) != 1 or "before" in carry or "end" in carry or "member" in carry:
         return False

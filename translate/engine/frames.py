@@ -10,7 +10,7 @@ from .. import jsontext
 from ..algebra.events import Event, JsonObject
 from ..carry.reasons import repaired
 from ..codec import Options
-from ..errors import CarryError, DecodeError, LimitExceeded
+from ..errors import CarryError, DecodeError, LimitExceeded, not_utf8
 from ..shapes import Frame
 
 _WRAPPING = 16
@@ -35,6 +35,8 @@ class FrameOpener:
         self._fault = fault
         self.spelled = b""
         """What the text of a unit holds whose numbers keep their spelling."""
+        self.read: tuple[Any, Any] | None = None
+        """The text of a unit that was read, by ``orjson`` alone, and its value."""
 
     def open(self, frame: Frame) -> Parts:
         """Raises :class:`DecodeError` and :class:`LimitExceeded`. An unfinished unit at the end of input is none."""
@@ -71,8 +73,9 @@ class FrameOpener:
         # a carry inside wraps what it holds
         nesting = self._nesting if b'"carry"' in data else self._options.limits.nesting
         spelled = bool(self.spelled) and self.spelled in data
+        read, self.read = self.read, None
         try:
-            return jsontext.loads(data, nesting, spelled=spelled)
+            return jsontext.loads(data, nesting, spelled=spelled, read=read[1] if read and read[0] is data else None)
         except DecodeError:
             readable = data.decode("utf-8", "replace").encode()
             if self._options.strict or readable == data:
@@ -111,7 +114,7 @@ class FrameOpener:
             text.decode("utf-8")
         except UnicodeDecodeError as error:
             if self._options.strict:
-                raise jsontext.not_utf8(text, error) from None
+                raise not_utf8(text, error) from None
 
     def _take_inside(self, parts: Parts, unit: JsonObject, frame: Frame) -> None:
         """The member ``carry`` of a unit, whatever its shape; a member that was in its way is put back."""

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject, Ping
 from ..algebra.grammar import ENDED, INSIDE, Grammar
 from ..carry import reasons, short
@@ -244,6 +243,7 @@ class Source:
                 return False
         if type(unit) is not dict or ("carry" in unit and (carries or type(unit["carry"]) is not dict)):
             return False
+        read: Any = unit
         if "carry" in unit:
             unit = dict(unit)
             carry = unit.pop("carry")
@@ -252,13 +252,13 @@ class Source:
             if type(carry) is not dict or size > self._options.limits.carry or not self._carry.plain:
                 return False
             if not short.allows(carry, self._name):
-                text = carries[0] if carries else data
-                if type(text) is not bytes or b"$" in text or jsontext.doubtful(text) or not short.changes_end(carry):
+                if not short.changes_end(carry, carries[0] if carries else data):
                     return False
                 end = carry
         state = self._wire.state if end is not None else ""
         events = self._wire.plain(unit, name)
         if events is None:
+            self._opener.read = data, read
             return False
         self._unit += 1
         self._options.unit = self._unit

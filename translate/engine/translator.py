@@ -10,8 +10,7 @@ from ..algebra.events import PART_KINDS, Append, Event, JsonObject, Model, Ping,
 from ..algebra.failures import failure_of
 from ..algebra.grammar import ENDED, Grammar
 from ..carry.losses import ErrorPolicy, Finding, LossPolicy, Report, unsaid, unsaid_of
-from ..errors import CarryError, MisuseError, TranslateError, TruncatedStream, UpstreamFailure
-from ..jsontext import too_deep
+from ..errors import CarryError, MisuseError, TranslateError, TruncatedStream, UpstreamFailure, too_deep
 from ..limits import Limits
 from ..registry import resolve
 from ..shapes import Chunk

@@ -77,12 +77,13 @@ class Writing:
     def encode_all(self, events: Sequence[Event]) -> None:
         """The events of a unit, in order."""
         if len(events) == 1:
-            if self._say and not self._held and (said := self.encoder.say(events)) is not None:
+            tried = self._say and not self._held
+            if tried and (said := self.encoder.say(events)) is not None:
                 self.sink.plain(said, events)
                 if type(events[0]) is Finish:
                     self._end_well()
             else:
-                self.encode_read(events[0])
+                self.encode_read(events[0], tried=tried)
             return
         at, end = 0, len(events)
         while at < end:
@@ -139,10 +140,10 @@ class Writing:
 
     # ---- one event
 
-    def encode_read(self, event: Event) -> None:
-        """One event that a unit of the source means."""
+    def encode_read(self, event: Event, *, tried: bool = False) -> None:
+        """One event that a unit of the source means. ``tried``: there is no short way for it."""
         if type(event) is not Failure:
-            self.encode(event)
+            self.encode(event, tried=tried)
         elif self._raises:
             raise reported(event)
         else:
@@ -150,7 +151,7 @@ class Writing:
             self.failure = reported(event)
             self.failure.locate(unit=self._options.unit)
 
-    def encode(self, event: Event) -> None:
+    def encode(self, event: Event, *, tried: bool = False) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
         held = self._held
         kind = type(event)
@@ -159,7 +160,7 @@ class Writing:
             if kind is Append and self._tracer is None and self._fragments.add(event):  # type: ignore[arg-type]
                 return
             self._unfold()
-        if self._say and len(held) < 2 and not self._due:
+        if self._say and not tried and len(held) < 2 and not self._due:
             events = (*held, event)
             said = self.encoder.say(events)
             if said is not None:

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import jsontext
-from ..errors import DecodeError, LimitExceeded
+from ..errors import DecodeError, LimitExceeded, not_utf8
 from ..registry import resolve
 from .grouping import is_nan
 from .layout import Counts, Layout, Settings
@@ -211,7 +211,7 @@ def _text(value: pa.Scalar) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise jsontext.not_utf8(data, error) from None
+        raise not_utf8(data, error) from None
 
 
 def _unit(value: pa.Scalar) -> Any:

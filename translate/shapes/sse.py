@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
 from ..algebra.events import JsonObject
-from ..errors import DecodeError, GrammarError, TranslateError, excerpt
+from ..errors import DecodeError, GrammarError, TranslateError, excerpt, not_utf8
 from ..limits import Limits
 from . import EVENT_STREAM, Chunk, Cursor, Frame, Framing, Octets, laid, too_large
 from .blocks import BARE_BODY, ERROR_LINE, ERROR_MEMBER, CarryPlace, framing_of
@@ -107,6 +107,8 @@ class SseReader:
         return True
 
     def close(self) -> Iterator[Frame]:
+        if not (self._kept or self._head or self._octets.held or self._block_size or self._lines.size):
+            return iter(())
         rest = self._kept + (self._head or b"") + self._octets.rest()
         self._kept, self._head = b"", None
         return self._last(rest)
@@ -289,7 +291,7 @@ class SseReader:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
             if self._strict:
-                raise self._placed(jsontext.not_utf8(value, error)) from None
+                raise self._placed(not_utf8(value, error)) from None
             return value.decode("utf-8", "replace")
 
 

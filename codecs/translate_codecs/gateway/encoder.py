@@ -16,7 +16,6 @@ from translate.algebra.events import (
     Foreign,
     Handover,
     JsonObject,
-    Model,
     Open,
     Ping,
     Start,
@@ -46,6 +45,7 @@ from .words import (
     is_plain_end,
     model_words,
     said_open,
+    start_of,
     state_data,
     usage_words,
 )
@@ -66,7 +66,8 @@ class GatewayEncoder(GatewayDecoder, Encoder):
         if type(event) is Ping or (type(event) is Failure and self.at_home(event)):
             return ()
         model = self.options.model
-        return [self._start(model, [Start(model, residue={NAME: {"synthetic": True}})], made_up=True)]
+        meant = [Start(model, residue={NAME: {"synthetic": True}})]
+        return [frame(start_of(model), meant, made_up=True, exact=are_words(model))]
 
     def mark(self, unit: JsonObject) -> JsonObject | None:
         return {} if self._state is OPENING and unit.get("success") is False else None
@@ -111,14 +112,11 @@ class GatewayEncoder(GatewayDecoder, Encoder):
     def _write_start(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]
         assert type(event) is Start
-        synthetic = self.residue(event) is not None and not self.at_home(event)
-        return [self._start(event.model, events, made_up=synthetic)]
-
-    def _start(self, model: Model, meant: Sequence[Event], *, made_up: bool) -> Written:
+        made_up = self.residue(event) is not None and not self.at_home(event)
         # the option is for a source that knows no model
-        known = model if any(getattr(model, name) for name in MODEL) else self.options.model
-        exact = known == model and are_words(model) and meant == [Start(model, residue=meant[0].residue)]
-        return frame({"type": "streamStart", "model": model_words(known)}, meant, made_up=made_up, exact=exact)
+        known = event.model if any(getattr(event.model, name) for name in MODEL) else self.options.model
+        exact = known == event.model and are_words(known) and events == [Start(known, residue=events[0].residue)]
+        return [frame(start_of(known), events, made_up=made_up, exact=exact)]
 
     def _write_open(self, events: Sequence[Event]) -> Pieces:
         event = events[-1]

@@ -89,6 +89,11 @@ def model_words(model: Model) -> JsonObject:
     }
 
 
+def start_of(model: Model) -> JsonObject:
+    """What a ``streamStart`` says."""
+    return {"type": "streamStart", "model": model_words(model)}
+
+
 def are_words(model: Model) -> bool:
     """Whether a frame that names the model is read as just that."""
     words = (model.name, model.tier, model.publisher, model.provider)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from translate import jsontext
 from translate.algebra.calls import parse_arguments
@@ -50,6 +50,9 @@ from .words import (
 )
 
 TEXTS = ("text.delta", "thinking.delta", "tool_call.delta")
+
+
+_COUNTED: Final = frozenset({int, type(None)})
 
 
 class UniEventDecoder(Decoder):
@@ -193,10 +196,9 @@ class UniEventDecoder(Decoder):
         usage, word = unit["usage_metadata"], unit["finish_reason"]
         if self._state is not BETWEEN or unit["content_items"] != [] or len(usage) != 4 or word not in REASONS:
             return None
-        counts = [usage[key] for key in COUNTS]
-        if not all(count is None or type(count) is int for count in counts):
+        cached, prompt, thoughts, response = map(usage.__getitem__, COUNTS)
+        if not {type(cached), type(prompt), type(thoughts), type(response)} <= _COUNTED:
             return None
-        cached, prompt, thoughts, response = counts
         if (prompt is None and cached is not None) or (response is None and thoughts is not None):
             return None
         self._state = ENDED
