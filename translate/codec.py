@@ -183,8 +183,9 @@ class Decoder(ABC):
         """The short way for usual units: as :meth:`read` and :meth:`take`, the residue of the first event in place.
 
         ``None``, before anything was changed, for whatever is in any way unusual, numbers with a fraction among it:
-        the unit was read quickly, so that an integer beyond 64 bits stands as such a number. The test kit holds it to
-        the long way. It is used only where the class that defines :meth:`read` defines it too.
+        the unit was read quickly, so that an integer beyond 64 bits stands as such a number; and residues that weigh
+        anything (:mod:`translate.algebra.weight`). The test kit holds it to the long way. It is used only where the
+        class that defines :meth:`read` defines it too.
         """
         return None
 

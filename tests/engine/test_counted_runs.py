@@ -62,13 +62,18 @@ def as_sent(unit: Unit) -> str:
     return compact({**head, **unit} if "sequence_number" in unit else unit)
 
 
+def backwards(unit: Unit) -> str:
+    """In an order that nobody sends."""
+    return json.dumps(dict(reversed(unit.items())), ensure_ascii=False)
+
+
 @pytest.mark.parametrize("dst", TARGETS)
 @pytest.mark.parametrize("padded", [True, False])
 @pytest.mark.parametrize("counted", [True, False])
 @pytest.mark.parametrize("loss", ["carry", "drop"])
 def test_all_ways_say_the_same(dst: str, padded: bool, counted: bool, loss: str) -> None:
     units = stream(padded, counted)
-    for spelled in (json.dumps, compact, as_sent):
+    for spelled in (json.dumps, compact, as_sent, backwards):
         data = sse(units, spelled)
         found = [same_all_ways(chunks, SRC, dst, loss=loss) for chunks in ([data], cut(data, [97]), singly(data))]
         assert found[0] == found[1] == found[2]
@@ -85,7 +90,10 @@ def test_all_ways_say_the_same(dst: str, padded: bool, counted: bool, loss: str)
 
 @pytest.mark.parametrize("padded", [True, False])
 @pytest.mark.parametrize("counted", [True, False])
-def test_runs_are_read_and_written(monkeypatch: pytest.MonkeyPatch, padded: bool, counted: bool) -> None:
+@pytest.mark.parametrize(("spelled", "until"), [(as_sent, 2), (json.dumps, 3), (compact, 3), (backwards, 3)])
+def test_runs_are_read_and_written(
+    monkeypatch: pytest.MonkeyPatch, padded: bool, counted: bool, spelled: Any, until: int
+) -> None:
     """Else the test above is about nothing."""
     read, written = list[int](), list[int]()
     reading, writing = run_reader.RunReader.read, run_writer.RunWriter.write
@@ -105,8 +113,8 @@ def test_runs_are_read_and_written(monkeypatch: pytest.MonkeyPatch, padded: bool
     for dst in ("gateway-sse", "unievent-sse"):
         read.clear()
         written.clear()
-        there = b"".join(convert([sse(stream(padded, counted), as_sent)], SRC, dst))
-        assert sum(read) >= len(WORDS) - 2, dst
+        there = b"".join(convert([sse(stream(padded, counted), spelled)], SRC, dst))
+        assert sum(read) >= len(WORDS) - until, dst
         read.clear()
         written.clear()
         list(convert([there], dst, SRC))
@@ -129,7 +137,7 @@ def test_a_number_that_is_not_the_last_plus_one(number: Any, dst: str) -> None:
 
 @pytest.mark.parametrize("pad", ["a b", "é", "\u2028", '"', "\\", "a" * 5000, 7, None, [], True, "a/b", "\n"])
 @pytest.mark.parametrize("dst", ["gateway-sse", "unievent-sse", SRC])
-@pytest.mark.parametrize("limits", [None, Limits(carry=60)])
+@pytest.mark.parametrize("limits", [None, Limits(carry=60), Limits(part=2000)])
 def test_padding_that_is_no_word(pad: Any, dst: str, limits: Limits | None) -> None:
     for spelled in (compact, json.dumps):
         data = sse(odd(6, obfuscation=pad), spelled)

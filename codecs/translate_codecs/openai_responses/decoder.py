@@ -18,6 +18,7 @@ from translate.algebra.events import (
     State,
 )
 from translate.algebra.serial import Serial, said_before
+from translate.algebra.weight import is_word
 from translate.carry.reasons import repaired
 from translate.codec import COUNT, TEXT, Codec, Decoder, Hot, Mended, Options
 from translate.errors import DecodeError, GrammarError, LimitExceeded, TranslateError, excerpt, shown
@@ -175,7 +176,7 @@ class ResponsesDecoder(Decoder):
                 return None
         more = len(unit) - len(usual.unit)
         pad: Any = unit.get(PAD)
-        if more != (pad is not None) or (more and type(pad) is not str):
+        if more != (pad is not None) or (more and not (type(pad) is str and is_word(pad))):
             return None
         for key, value in usual.beside:
             found = unit.get(key)
