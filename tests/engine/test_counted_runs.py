@@ -103,8 +103,8 @@ def test_runs_are_read_and_written(
         read.append(0 if run is None else len(run.texts))
         return run
 
-    def writes(self: Any, hot: Any, run: Run, **options: Any) -> bytes | None:
-        out = writing(self, hot, run, **options)
+    def writes(self: Any, hot: Any, run: Run, *args: Any, **options: Any) -> bytes | None:
+        out = writing(self, hot, run, *args, **options)
         written.append(0 if out is None else len(run.texts))
         return out
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from translate import Append, Limits, jsontext
+from translate import Append, Limits, codec, jsontext
+from translate.engine.options import make_options
 from translate.engine.run_reader import WINDOW, RunReader
 from translate.engine.runs import NONE, Mark, Marks, Run
 from translate.engine.templates import carry_of
@@ -56,6 +57,7 @@ EVENTS: dict[str, list[Append]] = {
 EVENTS["delta"] = EVENTS["content with a stamp"]
 CARRIED = {"content": NONE, "delta": NONE}
 CARRIED |= {"content with a stamp": AT, "stamped delta": SYNTHETIC}
+WIRE = codec("gateway").encoder(make_options())
 each_case = pytest.mark.parametrize("case", EVENTS)
 
 
@@ -77,7 +79,7 @@ def reader(
     case: str, framing: Any, *, limits: Limits | None = None, spaced: bool = False, at: int = 2
 ) -> tuple[RunReader, list[bool]]:
     """A reader that was told of units, and what it said."""
-    made, hot = RunReader(limits or Limits()), hot_of(case)
+    made, hot = RunReader(limits or Limits(), WIRE), hot_of(case)
     blocks = units_of(case, framing, spaced=spaced)
     units = [delta(t, n) if hot is UNIEVENT else content(t) for t, n in zip(TEXTS, NUMBERS, strict=True)]
     told = [
@@ -168,7 +170,7 @@ def test_the_form_of_every_writer_is_known(framing: Any) -> None:
         lambda unit: json.dumps(unit).encode(),
     ]
     for spell in spellings:
-        made = RunReader(Limits())
+        made = RunReader(Limits(), WIRE)
         blocks = [framing(spell(content(text)), "content", None) for text in ("a", "é", "b")]
         told = [
             made.learn(GATEWAY, framing, content(t), "content", Append(t), b)
@@ -194,7 +196,7 @@ def test_the_form_of_every_writer_is_known(framing: Any) -> None:
     ],
 )
 def test_residues_that_are_no_number_are_not_learnt(residue: Any) -> None:
-    made = RunReader(Limits())
+    made = RunReader(Limits(), WIRE)
     block = frames(lines.framing, None, [delta("a", 1)])
     event = Append("a", None, residue)
     told = [made.learn(UNIEVENT, lines.framing, delta("a", 1), None, event, block) for _ in range(3)]
@@ -358,7 +360,7 @@ def test_units_may_be_padded_each_as_it_likes(framing: Any) -> None:
         framing(spelled(content(text))[:-1] + b" " * pad + b"}", "content", None)
         for text, pad in zip(texts, pads, strict=True)
     ]
-    made = RunReader(Limits())
+    made = RunReader(Limits(), WIRE)
     assert made.learn(GATEWAY, framing, content("a"), "content", Append("a"), blocks[0])
     cursor = at_hand(b"".join(blocks) + b"rest")
     run = made.read(GATEWAY, cursor)
@@ -367,7 +369,7 @@ def test_units_may_be_padded_each_as_it_likes(framing: Any) -> None:
     alone = [made.one(GATEWAY, block) for block in blocks]
     assert [each.texts for each in alone if each is not None] == [[text] for text in texts]
     # a unit is as long as it came
-    small = RunReader(Limits(unit=len(blocks[0]) + 1))
+    small = RunReader(Limits(unit=len(blocks[0]) + 1), WIRE)
     assert small.learn(GATEWAY, framing, content("a"), "content", Append("a"), blocks[0])
     cursor = at_hand(b"".join([blocks[0], *blocks]))
     run = small.read(GATEWAY, cursor)
@@ -377,7 +379,7 @@ def test_units_may_be_padded_each_as_it_likes(framing: Any) -> None:
 
 
 def test_what_is_never_learnt_is_soon_looked_at_less() -> None:
-    made, tried = RunReader(Limits()), []
+    made, tried = RunReader(Limits(), WIRE), []
     look = made._template
     made._template = lambda *args: tried.append(1) or look(*args)  # type: ignore[method-assign,func-returns-value]
     for _ in range(1000):

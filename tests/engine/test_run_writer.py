@@ -16,6 +16,7 @@ from tests.engine.test_run_reader import (
     SYNTHETIC,
     TEXTS,
     UNIEVENT,
+    WIRE,
     at_hand,
     content,
     delta,
@@ -62,7 +63,7 @@ OTHERWISE = "another way"
 def test_what_a_run_is_written_as(framing: Any, hot: Any, run: Run, with_carries: Any, without: Any) -> None:
     for carries, first in itertools.product((True, False), repeat=2):
         clock = itertools.count(50).__next__
-        out = RunWriter(framing, carries, clock).write(hot, run, first=first)
+        out = RunWriter(framing, carries, clock).write(hot, run, WIRE, first=first)
         carry = with_carries if carries else without
         if carry == OTHERWISE or (carry is not None and first):
             assert out is None
@@ -83,7 +84,7 @@ def test_what_was_read_is_written_as_it_stood(framing: Any, case: str) -> None:
     data = b"".join(units_of(case, framing))
     run = made.read(hot_of(case), at_hand(data))
     assert run is not None
-    assert RunWriter(framing, True, int).write(hot_of(case), run, first=False) == data
+    assert RunWriter(framing, True, int).write(hot_of(case), run, WIRE, first=False) == data
 
 
 def test_bytes_whose_holes_cannot_be_told() -> None:

@@ -36,8 +36,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
         return counted
 
-    def write(self: Any, hot: Any, run: runs.Run, **options: Any) -> bytes | None:
-        out = writing(self, hot, run, **options)
+    def write(self: Any, hot: Any, run: runs.Run, *args: Any, **options: Any) -> bytes | None:
+        out = writing(self, hot, run, *args, **options)
         counts["run written"] += 0 if out is None else len(run.texts)
         return out
 

@@ -11,7 +11,7 @@ import orjson
 from .. import jsontext
 from ..algebra.events import Append, Event, JsonObject
 from ..algebra.weight import WORD as LONGEST
-from ..codec import COUNT, NUMBER, TEXT, WORD, Hot
+from ..codec import COUNT, NUMBER, TEXT, WORD, Decoder, Hot
 from ..limits import Limits
 from ..shapes import Cursor, Frame, Framing, Reader
 from .runs import DIGITS, Marks, Run, are_plain, marked
@@ -25,7 +25,7 @@ from .templates import (
     canonical,
     carry_of,
     fits,
-    inside,
+    is_counted,
     with_padding,
 )
 from .templates import read as holes
@@ -40,20 +40,25 @@ _SLACK = re.compile(rb" +(?=\}\n)")
 
 
 class Template(NamedTuple):
-    """A unit that was read, with holes: the bytes ``around`` them, and what they are. ``slack``: it has more blanks."""
+    """A unit that was read, with holes: the bytes ``around`` them, and what they are.
+
+    ``slack``: it has more blanks. ``counted``: it has a counter.
+    """
 
     hot: Hot
     around: Around
     marks: Marks
     slack: bool
+    counted: bool
 
 
 class RunReader:
     """Reads the runs of one stream."""
 
-    def __init__(self, limits: Limits) -> None:
-        """``limits``: of the stream; what might pass one goes the other way, which finds out."""
+    def __init__(self, limits: Limits, wire: Decoder) -> None:
+        """``limits``: of the stream; what might pass one goes the other way, which finds out. ``wire`` knows it."""
         self._limits = limits
+        self._wire = wire
         self._known: dict[Hot, Template] = {}
         self._seen: Hot | None = None
         """What came last and was not known."""
@@ -136,7 +141,7 @@ class RunReader:
         slack = squeezed is not block
         for made in canonical(hot, framing, carry, padded=padded):
             if fits(squeezed, made):
-                return Template(hot, made, marks, slack)
+                return Template(hot, made, marks, slack, is_counted(made))
         again, self._seen = self._seen is hot, hot
         expected = with_padding(hot) if padded else hot.unit
         held = _with_holes(unit, expected) if again else None
@@ -146,21 +151,19 @@ class RunReader:
         for spelled in SPELLINGS:
             made_of_it = around(spelled(held), framing, name, text)
             if made_of_it is not None and fits(squeezed, made_of_it):
-                return Template(hot, made_of_it, marks, slack)
+                return Template(hot, made_of_it, marks, slack, is_counted(made_of_it))
         return None
 
     def knows(self, hot: Hot) -> bool:
         """Whether such units can be read."""
         return hot in self._known
 
-    def read(self, hot: Hot, cursor: Cursor, count: int = 0) -> Run | None:
-        """The units that come next and are as the one that is known; the cursor moves behind them.
-
-        ``count``: where units have a counter, that of the next one.
-        """
+    def read(self, hot: Hot, cursor: Cursor) -> Run | None:
+        """The units that come next and are as the one that is known; the cursor moves behind them."""
         known = self._known.get(hot)
         if known is None:
             return None
+        count = self._wire.count if known.counted else 0
         data, at = cursor.data, cursor.at
         head, tail = known.around.head, known.around.tail
         if not data.startswith(head, at):
@@ -197,7 +200,7 @@ class RunReader:
             cursor.at = at = end
         return run
 
-    def one(self, hot: Hot, block: bytes, count: int = 0) -> Run | None:
+    def one(self, hot: Hot, block: bytes) -> Run | None:
         """A unit as the one that is known, which is all of ``block``."""
         known = self._known.get(hot)
         if known is None or len(block) > self._limits.unit:
@@ -205,9 +208,11 @@ class RunReader:
         made = known.around
         if known.slack:
             block = _squeezed(block)
-        if not (block.startswith(made.head) and block.endswith(made.tail)):
+        head, tail = made.head, made.tail
+        if not (block.startswith(head) and block.endswith(tail)):
             return None
-        found = holes(inside(block, made), made, count)
+        piece = block[len(head) : len(block) - len(tail)]
+        found = holes(piece, made, self._wire.count if known.counted else None)
         if found is None:
             return None
         token, text, number, word = found

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .. import jsontext
-from ..codec import Hot
+from ..codec import Decoder, Hot
 from ..shapes import Framing
 from .runs import NONE, Marks, Run
-from .templates import AT_COUNT, Around, canonical
+from .templates import AT_COUNT, AT_WORD, Around, canonical, is_counted
 
 
 class Way(NamedTuple):
@@ -34,11 +34,11 @@ class RunWriter:
         self._asked: tuple[Hot, Marks] | None = None
         self._known: Way | None = None
 
-    def write(self, hot: Hot, run: Run, *, first: bool, count: int = 0) -> bytes | None:
+    def write(self, hot: Hot, run: Run, wire: Decoder, *, first: bool) -> bytes | None:
         """A run as units; ``None`` where the other way has to look.
 
-        ``first``: the stream's first carry, which is not plain, has yet to be written. ``count``: where units have a
-        counter, that of the first of them.
+        ``wire`` knows the counter of the first of them, where units have one. ``first``: the stream's first carry,
+        which is not plain, has yet to be written.
         """
         asked = hot, run.marks
         if self._asked != asked:
@@ -46,20 +46,25 @@ class RunWriter:
         way = self._known
         if way is None or (first and way.carried):
             return None
-        around, numbers, counts = way.around, run.numbers, _NONE
+        around = way.around
         if len(run.texts) == 1:
             token = run.tokens[0]
             if jsontext.RESPELLED.search(token):
                 token = jsontext.dumps(run.texts[0])
-            if not around.holes:
-                return around.head + token + around.tail
-            texts: Sequence[bytes] = (token,)
-        else:
-            texts = run.written()
+            for kind, mid, behind in reversed(around.holes):
+                if kind == AT_COUNT:
+                    held = b"%d" % wire.count
+                elif kind == AT_WORD:
+                    held = run.words[0]
+                else:
+                    held = jsontext.dumps(self._clock()) if way.stamped else run.numbers[0]
+                token = token + mid + held if behind else held + mid + token
+            return around.head + token + around.tail
+        texts, numbers, counts = run.written(), run.numbers, _NONE
         if way.stamped:
             numbers = jsontext.dumps([self._clock() for _ in texts])[1:-1].split(b",")
         if way.counted:
-            counts = [b"%d" % n for n in range(count, count + len(texts))]
+            counts = jsontext.dumps([*range(wire.count, wire.count + len(texts))])[1:-1].split(b",")
         return around.join([texts, numbers, run.words, counts])
 
     def _way(self, hot: Hot, marks: Marks) -> Way | None:
@@ -79,4 +84,4 @@ class RunWriter:
         synthetic = self._carrying and (stamped or (own and made_up))
         carry = Marks(kept, synthetic, word if self._carrying and not padded else None)
         around = canonical(hot, self._framing, carry, padded=padded)[0]
-        return Way(around, stamped, carry != NONE, any(hole.kind == AT_COUNT for hole in around.holes))
+        return Way(around, stamped, carry != NONE, is_counted(around))

@@ -150,7 +150,7 @@ class UnitSink:
         hot = encoder.hot()
         if hot is None or self._runs is None or self._writer.pending:
             return False
-        written = self._runs.write(hot, run, first=self._first, count=encoder.count)
+        written = self._runs.write(hot, run, encoder, first=self._first)
         if written is None:
             return False
         self.out.append(written)

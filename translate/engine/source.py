@@ -83,7 +83,7 @@ class Source:
         whole = run is not None and self._short and runs.ON and self._reader.framing is not None
         # a report names what each unit loses, unit by unit
         noted = options.report is not None and options.report.incidental
-        self._runs = RunReader(options.limits) if whole and not noted else None
+        self._runs = RunReader(options.limits, self._wire) if whole and not noted else None
         self._next: Hot | None = None
         """What the next unit may well be, if it differs from the last in its holes alone."""
         self._held = None if options.strict else HeldBack(self._wire, options)
@@ -181,7 +181,7 @@ class Source:
         at = reader.cursor.at
         if found is None or reader.ended or at >= len(reader.cursor.data):
             return
-        if (run := found.read(hot, reader.cursor, self._wire.count)) is None:
+        if (run := found.read(hot, reader.cursor)) is None:
             return
         grammar, text = self.grammar, run.text
         size = grammar.size + len(text) + run.texts.count("")
@@ -203,7 +203,7 @@ class Source:
         found, hot, grammar = self._runs, self._next, self.grammar
         if found is None or hot is None or type(chunk) is not bytes:
             return False
-        if (run := found.one(hot, chunk, self._wire.count)) is None:
+        if (run := found.one(hot, chunk)) is None:
             return False
         text = run.texts[0]
         size = grammar.size + (len(text) or 1)

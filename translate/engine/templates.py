@@ -118,14 +118,17 @@ def carry_of(marks: Marks) -> bytes | None:
     return jsontext.dumps(carry) if carry else None
 
 
+def is_counted(found: Around) -> bool:
+    """Whether one of the holes is a counter."""
+    return any(hole.kind == AT_COUNT for hole in found.holes)
+
+
 def fits(block: bytes, found: Around) -> bool:
     """Whether the bytes of a unit have its holes there."""
-    return block.startswith(found.head) and block.endswith(found.tail) and read(inside(block, found), found) is not None
-
-
-def inside(block: bytes, found: Around) -> bytes:
-    """What stands between head and tail of a unit."""
-    return block[len(found.head) : len(block) - len(found.tail)]
+    head, tail = found.head, found.tail
+    if not (block.startswith(head) and block.endswith(tail)):
+        return False
+    return read(block[len(head) : len(block) - len(tail)], found) is not None
 
 
 def read(piece: bytes, found: Around, count: int | None = None) -> tuple[bytes, str, bytes, bytes] | None:

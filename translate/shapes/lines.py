@@ -31,16 +31,13 @@ class LineBuffer:
     An unfinished line takes as many bytes as it has, however small the chunks it came in.
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("_held", "size")
 
     def __init__(self) -> None:
         # gives out what it holds without a copy
         self._held = BytesIO()
-
-    @property
-    def size(self) -> int:
+        self.size = 0
         """Bytes of the unfinished line."""
-        return self._held.tell()
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that ``data`` completes."""
@@ -52,11 +49,12 @@ class LineBuffer:
             self._held.write(lines[0])
             lines[0] = self.rest()
         self._held.write(rest)
+        self.size += len(rest)
         return lines
 
     def rest(self) -> bytes:
         """What is held, given up."""
-        held, self._held = self._held, BytesIO()
+        held, self._held, self.size = self._held, BytesIO(), 0
         return held.getvalue()
 
 
