@@ -8,8 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from translate import (
     Annotate,
@@ -32,7 +35,8 @@ from translate import (
 from translate.algebra.events import bare
 from translate.algebra.json_form import same_event
 from translate.algebra.parts import Pieces, join, size
-from translate.carry.making import compose
+from translate.carry import making
+from translate.carry.making import compose, script
 from translate.carry.reading import CarryReader
 
 GATEWAY = codec("gateway")
@@ -337,3 +341,23 @@ def test_many_residues_of_one_event_take_linear_time() -> None:
         return time.process_time() - began
 
     assert min(seconds(30_000) for _ in range(2)) < 40 * min(seconds(3_000) for _ in range(3))
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "é", "😀", "\ud83d", "\ude00", '{"a":'])),
+    st.sampled_from([Open("tool_call", "i", "n"), Open("tool_call", "i", "m"), Open("tool_call", None, "n")]),
+    st.booleans(),
+    st.sampled_from([None, S]),
+    st.booleans(),
+)
+def test_a_part_in_pieces_is_written_as_any_other(
+    pieces: list[str], head: Open, cut: bool, state: State | None, other: bool
+) -> None:
+    """The usual case has a way of its own, which must say the same."""
+    said: list[Event] = [IN_A_CALL, Append("".join(pieces) + "x" * other), Close()]
+    meant: list[Event] = [head, *map(Append, pieces), Close(cut=cut)]
+    if state is not None and pieces:
+        meant[1] = Append(pieces[0], state)
+    found = script(said, meant)
+    with patch.object(making, "_in_pieces", lambda said, meant: None):
+        assert found == script(said, meant)

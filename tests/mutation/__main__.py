@@ -29,7 +29,7 @@ MODULES = (
     *(f"{CODECS}/{name}/{part}.py" for name in CODES for part in ("decoder", "encoder", "words")),
     *(f"{CODECS}/openai_chat/{part}.py" for part in ("chunks", "steps", "units")),
     *(f"translate/shapes/{name}.py" for name in ("__init__", "lines", "array", "objects", "sse")),
-    *(f"translate/engine/{name}.py" for name in ("runs", "source", "writing")),
+    *(f"translate/engine/{name}.py" for name in ("run_reader", "run_writer", "runs", "source", "templates", "writing")),
     f"{CODECS}/events/__init__.py",
 )
 LEFT_OUT = ("test_benchmarks", "test_corpus", "test_layout", "test_readme", "test_cli", "test_plugin")

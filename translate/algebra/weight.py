@@ -82,6 +82,11 @@ def is_light(own: Any) -> bool:
 def _of_residue(residue: Residue) -> int:
     heavy = None
     for name, own in residue.items():
+        if type(own) is dict and len(own) == 1:
+            (value,) = own.values()
+            if type(value) is int and -LIGHT < value < LIGHT:
+                # as most are
+                continue
         if not is_light(own):
             heavy = [*(heavy or ()), (name, own)]
     if heavy is None and len(residue) <= FEW:

@@ -90,6 +90,10 @@ def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
     """
     if len(said) == len(meant) and all(map(same_event, said, meant)):
         return None
+    if len(said) == len(meant) == 1 and type(said[0]) is type(meant[0]) is not Append:
+        return [_changed(said[0], meant[0])]
+    if (usual := _in_pieces(said, meant)) is not None:
+        return usual
     found = _found(said, meant)
     pieces = _pieces(said, meant, found)
     entries: list[Any] = []
@@ -102,6 +106,26 @@ def script(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
         else:
             entries.append(_changed(said[place], event))
     return entries
+
+
+def _in_pieces(said: Sequence[Event], meant: Sequence[Event]) -> list[Any] | None:
+    """The same where a whole part is said, and just its fragments are meant, as calls mostly are; else ``None``."""
+    if [*map(type, said)] != [Open, Append, Close] or type(meant[0]) is not Open or type(meant[-1]) is not Close:
+        return None
+    whole, data, entries, used = said[1], list[Any](), list[Any](), 0
+    assert type(whole) is Append
+    for event in meant[1:-1]:
+        if type(event) is not Append or event.state is not None:
+            return None
+        data.append(event.data)
+    if not data or whole.state is not None or {*map(type, data)} != {str} or "".join(data) != whole.data:
+        return None
+    total = size(whole.data)
+    for text in data:
+        length = len(text) if text.isascii() else size(text)
+        entries.append("append" if length == total and not used else length)
+        used += length
+    return [_changed(said[0], meant[0]), *entries, _changed(said[2], meant[-1])]
 
 
 def _found(said: Sequence[Event], meant: Sequence[Event]) -> list[int | None]:
