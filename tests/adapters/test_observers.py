@@ -23,6 +23,7 @@ from translate import Finding, Report, StreamStopped, convert
 from translate.adapters import Observer, Outcome, Stats, Timeouts, relay
 from translate.adapters._instruments import FIELDS, INSTRUMENTS, OF_REQUESTS, Instrument
 from translate.adapters.pump import Pump
+from translate.adapters.upstream import Upstream
 
 pytestmark = pytest.mark.anyio
 SRC, DST = "gateway-sse", "unievent-sse"
@@ -80,9 +81,12 @@ async def run(outcome: Outcome, meter: Meter, taken: list[bytes]) -> Stats | Non
 
         if outcome in ("passed", "stopped"):
             pumps.append(Pump(SRC, DST, sink, observers=[meter.observer]))
-            if outcome == "passed":
-                pumps[0].passing()
-            return await pumps[0].pull(source())
+
+            async def head(upstream: Upstream) -> None:
+                if outcome == "passed":
+                    pumps[0].course.happens("passes")
+
+            return await pumps[0].pull(source(), head=head)
         limits = Timeouts(first=0.05) if outcome == "timed out" else None
         return await relay(source(), sink, SRC, DST, timeouts=limits, observer=meter.observer)
     return None

@@ -237,7 +237,7 @@ async def test_a_stream_that_is_none_is_passed_on() -> None:
     stream = Pump(SRC, DST, sink)
 
     async def passes(upstream: Upstream) -> None:
-        stream.passing()
+        stream.course.happens("passes")
 
     stats = await stream.pull(Feed(b"not", b"a stream"), head=passes)
     assert (stats.outcome, sink.pieces, stats.bytes_out) == ("passed", [b"not", b"a stream"], 11)

@@ -182,7 +182,7 @@ async def test_what_is_passed_on_has_no_first_unit() -> None:
     stream = Pump(SRC, DST, sink, timeouts=Timeouts(first=5), ping=5)
 
     async def passes(upstream: Upstream) -> None:
-        stream.passing()
+        stream.course.happens("passes")
 
     stats = await stream.pull(Feed(b"a", 20, b"b"), head=passes)
     assert (stats.outcome, sink.data) == ("passed", b"ab")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Literal
 
 import anyio
 
+from .course import Course
 from .observe import Stats
 from .options import Timeouts
 from .output import GRACE, Output
@@ -45,34 +45,25 @@ class Alarms:
 
 @dataclass(slots=True, eq=False)
 class Waits:
-    """Since when each wait of a stream goes on. Times are those of the event loop.
+    """Since when each wait of a stream goes on; whether it does is in the table of :mod:`.course`. Times are those of
+    the event loop.
 
-    | wait | while | since |
+    | wait | is for | since |
     | --- | --- | --- |
-    | ``write`` | the receiver takes something | it was given it |
-    | ``total`` | the stream runs, or takes longer than ``GRACE`` to say its end | its start |
-    | ``first`` | its source is read, no unit has come, and it is a stream | its start |
-    | ``between`` | its source is read, and it is a stream | the last unit, or its start, but for what ``write`` took |
-    | ``idle`` | its source is read, and the receiver has all of it | the last piece of input, or its start |
-    | ``ping`` | its source is read, open unless this is ``eager``, and nothing is written | the last output |
+    | ``write`` | the receiver, to take something | it was given it |
+    | ``total`` | the end; where all was said, ``late``, for the receiver to take it within ``GRACE`` | the start |
+    | ``first`` | the first unit | the start |
+    | ``between`` | the next unit | the last unit, or the start, but for what ``write`` took |
+    | ``idle`` | the next piece of input, once the receiver has all that came before | the last one, or the start |
+    | ``ping`` | anything to be written | the last output |
 
     Where ``first`` is bounded, ``between`` waits for the first unit, and ``idle`` for the first byte.
     """
 
+    course: Course
     output: Output
     stats: Stats
     alarms: Alarms
-    eager: bool
-    """Whether keep-alives are sent before the source is open."""
-    state: Literal["reading", "closing", "done"] = "reading"
-    open: bool = False
-    """Whether the source is open."""
-    passes: bool = False
-    """Whether it is no stream."""
-    finished: bool = False
-    """Whether all was said, or is: whoever runs the stream may take longer."""
-    held: bool = False
-    """Whether output waits until a keep-alive was taken."""
     start: float = 0.0
     read: float = 0.0
     unit: float = 0.0
@@ -89,24 +80,23 @@ class Waits:
 
     def since(self, wait: str) -> float | None:
         """Since when a wait goes on, ``None`` where it does not."""
-        writes = self.output.since
-        if wait == "write":
-            return writes
-        if self.finished:
-            late = None if writes is None else writes + GRACE - self.alarms.seconds[wait]
-            return late if wait == "total" else None
-        reads = self.state == "reading"
-        waits = reads and not self.output.busy and not self.held
-        first = "first" in self.alarms.seconds and not self.passes
+        does, writes = self.course.does(wait), self.output.since
+        if does == "-":
+            return None
+        if does == "late":
+            return None if writes is None else writes + GRACE - self.alarms.seconds[wait]
+        units, first = self.stats.units, "first" in self.alarms.seconds and self.course.source != "passing"
         match wait:
+            case "write":
+                return writes
             case "total":
                 return self.start
             case "first":
-                return self.start if reads and not self.passes and not self.stats.units else None
+                return None if units else self.start
             case "between":
                 taken = self.output.spent - self.spent + (0 if writes is None else anyio.current_time() - writes)
-                return self.unit + taken if reads and not self.passes and (self.stats.units or not first) else None
+                return self.unit + taken if units or not first else None
             case "idle":
-                return self.read if waits and (self.stats.bytes_in or not first) else None
+                return self.read if not self.output.held and (self.stats.bytes_in or not first) else None
             case _:
-                return self.output.written if reads and writes is None and (self.eager or self.open) else None
+                return self.output.written

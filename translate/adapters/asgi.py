@@ -192,9 +192,9 @@ class StreamResponse:
                 raise await reported(upstream.response)
             if not self._streams(upstream, answer):
                 upstream.raw = True
-                pump.passing()
+                pump.course.happens("passes")
             elif scope["method"] == "HEAD":
-                pump.passing()
+                pump.course.happens("passes")
 
         async def gone() -> None:
             await disconnected(receive)
@@ -215,7 +215,7 @@ class StreamResponse:
             try:
                 stats = await pump.pull(self._source, gone, head)
             except Exception:
-                if not pump.complete:
+                if not pump.course.whole:
                     raise
                 stats = pump.stats
             left = stats.outcome == "disconnected" and not answer.begun

@@ -199,6 +199,7 @@ class _Translated:
         self._negotiated = negotiated
         self._answer = Answer(send, 200, [])
         self._pump = pump(self._answer)
+        self._course = self._pump.course
         self._inflater: Inflater | None = None
         self._head_only = False
         self._began = anyio.Event()
@@ -219,13 +220,13 @@ class _Translated:
             message = await client.receive()
             if message["type"] == "http.disconnect" and not self._answer.ended:
                 # the application ends by itself
-                self._pump.left = True
+                self._pump.leave()
             return message
 
         async def gone() -> None:
             await self._began.wait()
             await client.gone()
-            if client.told or self._answer.ended or self._pump.complete:
+            if client.told or self._answer.ended or self._course.whole:
                 await anyio.sleep_forever()
 
         async def body() -> None:
@@ -234,7 +235,7 @@ class _Translated:
                 await app(scope, received, self._take)
             except Exception as error:
                 raised = error
-            if not self._pump.begun or self._pump.left or self._torn:
+            if not self._course.begun or self._course.receiver == "left" or self._torn:
                 return
             if raised is not None:
                 await self._fail(raised)
@@ -242,9 +243,9 @@ class _Translated:
                 await self._end()
 
         await self._pump.run(body, gone, begin=False)
-        if self._pump.begun and self._pump.stats.outcome != "disconnected":
+        if self._course.begun and self._pump.stats.outcome != "disconnected":
             await self._answer.end()
-        elif self._pump.begun and raised is None:
+        elif self._course.begun and raised is None:
             await self._answer.leave()
         if raised is not None:
             try:
@@ -258,11 +259,11 @@ class _Translated:
         if self._torn:
             raise OSError(_GONE)
         kind = message["type"]
-        if kind == "http.response.start" and not self._pump.begun:
+        if kind == "http.response.start" and not self._course.begun:
             message = self._begin(message)
-        if not self._pump.begun:
+        if not self._course.begun:
             await self._send(message)
-        elif kind == "http.response.body" and not self._pump.finished:
+        elif kind == "http.response.body" and not self._course.finished:
             more = message.get("more_body", False)
             try:
                 await self._body(bytes(message.get("body", b"")), more=more)
@@ -270,9 +271,9 @@ class _Translated:
                 self._torn = True
                 # one of its own: ours is kept with the figures, and would keep all that the application holds
                 raise (OSError(_GONE) if isinstance(failed.error, LEFT) else failed.error) from None
-            if more and self._pump.finished:
+            if more and self._course.finished:
                 # it ran for a stream that has failed: it ends here, or where it next waits
-                self._pump.finish()
+                self._pump.cancel()
                 await anyio.lowlevel.checkpoint()
         elif kind not in _OF_ANSWER:
             await self._send(message)
@@ -281,7 +282,7 @@ class _Translated:
         try:
             for piece in self._inflater.feed(data) if self._inflater is not None else (data,) if data else ():
                 await self._pump.take(piece)
-                if self._pump.finished:
+                if self._course.finished:
                     break
         except SinkError:
             raise
@@ -292,7 +293,7 @@ class _Translated:
 
     async def _end(self) -> None:
         try:
-            if self._inflater is not None and not self._pump.finished:
+            if self._inflater is not None and not self._course.finished:
                 self._inflater.close()
             await self._pump.end()
         except SinkError:
@@ -308,7 +309,7 @@ class _Translated:
         except SinkError:
             raise
         except Exception:
-            if not self._pump.complete:
+            if not self._course.whole:
                 raise
 
     def _begin(self, message: Message) -> Message:

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from .budget import SMALL, Share
+from .course import WRITES, Course
 from .observe import Stats
 from .options import Sink
 
@@ -43,13 +44,19 @@ def loop_clock() -> Callable[[], float]:
 
 
 class Output:
-    """A sink, and what is known of it. Every method raises :class:`SinkError` where the sink raises."""
+    """A sink, one thing at a time. Every method raises :class:`SinkError` where the sink raises."""
 
-    def __init__(self, sink: Sink, refuse: Callable[[Exception], Awaitable[None]] | None, stats: Stats) -> None:
+    def __init__(
+        self, course: Course, sink: Sink, refuse: Callable[[Exception], Awaitable[None]] | None, stats: Stats
+    ) -> None:
+        self._course = course
         self._sink = sink
         self._refuse = refuse
         self._stats = stats
-        self._pinging: anyio.Event | None = None
+        self.held: list[bytes] = []
+        """Output that is to be written, once nothing else is."""
+        self._idle: anyio.Event | None = None
+        """Set when what is being written was, if someone waits for it."""
         self.clock: Callable[[], float] | None = None
         """The clock of ``since`` and ``written``, where someone looks at them."""
         self.since: float | None = None
@@ -58,60 +65,53 @@ class Output:
         """When that was last so."""
         self.spent = 0.0
         """Seconds for which something was being written, in all."""
-        self.busy = False
-        """Whether the sink has a piece that it has not taken yet; for ever, where that was cancelled: it may be torn.
-        """
-        self.refused = False
-        """Whether the stream was refused: then it has no output."""
         self.error: SinkError | None = None
 
-    @property
-    def refusable(self) -> bool:
-        """Whether there is another answer than a stream still, and someone who gives it."""
-        return self._refuse is not None and not self._stats.bytes_out
-
     async def quiet(self) -> None:
-        """Wait until no keep-alive is being written."""
-        while self._pinging is not None:
-            await self._pinging.wait()
+        """Wait until nothing is being written."""
+        while self._course.receiver in WRITES:
+            self._idle = self._idle or anyio.Event()
+            await self._idle.wait()
 
-    async def put(self, data: bytes, share: Share | None = None) -> None:
-        """Write a piece, when it is quiet. ``share`` holds it meanwhile, where it is large: :class:`OverBudget`."""
-        if self.error is not None:
-            raise self.error
+    async def put(self, share: Share | None = None) -> None:
+        """Write what is held, when it is quiet. ``share`` has it meanwhile, where it is large: :class:`OverBudget`."""
+        held, self.held = self.held, []
+        data = held[0] if len(held) == 1 else b"".join(held)
         with share.lent(len(data)) if share is not None and len(data) > SMALL else _NOTHING:
-            self.busy = True
-            await self._write(self._sink, data)
+            await self._write("given", self._sink, data)
         self._stats.bytes_out += len(data)
-        self.busy = False
 
     async def refuse(self, error: Exception) -> None:
-        """Answer with ``error`` alone, once, when it is quiet."""
-        if self._refuse is not None and not self.refused:
-            self.refused = self.busy = True
-            await self._write(self._refuse, error)
-            self.busy = False
+        """Answer with ``error`` alone, when it is quiet."""
+        assert self._refuse is not None
+        await self._write("refused", self._refuse, error)
 
     async def ping(self, data: bytes) -> None:
         """Write a keep-alive; others wait meanwhile."""
-        self._pinging = anyio.Event()
-        try:
-            await self._write(self._sink, data)
-            self._stats.bytes_out += len(data)
-            self._stats.pings += 1
-        finally:
-            self._pinging.set()
-            self._pinging = None
+        await self._write("pinged", self._sink, data)
+        self._stats.bytes_out += len(data)
+        self._stats.pings += 1
 
-    async def _write(self, write: Callable[[Any], Awaitable[None]], what: Any) -> None:
-        clock = self.clock
+    async def _write(self, event: str, write: Callable[[Any], Awaitable[None]], what: Any) -> None:
+        course, clock = self._course, self.clock
+        course.receives(event)
         if clock is not None:
             self.since = clock()
         try:
             await write(what)
         except Exception as error:
+            course.receives("leaves")
             self.error = SinkError(error)
             raise self.error from error
-        if clock is not None:
-            began, self.since, self.written = self.since, None, clock()
-            self.spent += self.written - (began or self.written)
+        except BaseException:
+            course.receives("tears")
+            raise
+        else:
+            course.receives("takes")
+            if clock is not None:
+                began, self.since, self.written = self.since, None, clock()
+                self.spent += self.written - (began or self.written)
+        finally:
+            if self._idle is not None:
+                self._idle.set()
+                self._idle = None

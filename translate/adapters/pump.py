@@ -4,6 +4,7 @@
 2. A second task, beside the one that pulls, looks at the clock, and a third waits for the receiver to leave. What they
    find cancels the first; nothing is ever timed, or pinged, from within an iterator.
 3. A source is closed whatever happens, and before a failure is said that it did not report itself.
+4. What is done about what happens stands in the table of :mod:`.course`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..engine.translator import Translator
 from ..errors import StreamTimeout
 from .alarms import Alarms, Waits
 from .budget import OverBudget, Share
+from .course import Course
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
@@ -61,46 +63,47 @@ class Pump:
         self.stats = Stats(src, dst)
         self._told = Told(self.stats, observers)
         self.stats.report = Watched(self._told)
-        self._translator: Translator | None = Translator(
+        self._translator: Translator = Translator(
             src, dst, errors="encode" if encode else "raise", report=self.stats.report, **options
         )
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")
         self._share, self._running = share, running
-        self._output = Output(sink, refuse, self.stats)
+        self.course = Course(refusable=refuse is not None)
+        """Where the stream is: nothing else says so."""
+        self._output = Output(self.course, sink, refuse, self.stats)
         self._alarms = Alarms(timeouts, ping)
+        self._waits = Waits(self.course, self._output, self.stats, self._alarms)
+        self._eager = eager
         self._scope: anyio.CancelScope | None = None
         self._group: TaskGroup | None = None
         self._upstream: Upstream | None = None
-        self._held: list[Any] = []
-        self._waits = Waits(self._output, self.stats, self._alarms, eager)
-        self._ended_by: Exception | None = None
-        self.left = False  # whether the receiver has
+        self._stopped: Exception | None = None
+        """Why the stream was ended from outside."""
         self._clock: Callable[[], float] = anyio.current_time
-        self.begun = False
-        """Whether there is a stream: see :meth:`begin`."""
-
-    def passing(self) -> None:
-        """From here on, pass everything on as it is: it is no stream."""
-        self._translator, self._waits.passes = None, True
 
     def stop(self, error: Exception) -> None:
         """End the stream now, with ``error`` as its failure unless all was said."""
-        if self._ended_by is None and self._waits.state != "done":
-            self._ended_by = None if self._said else error
-            self.finish()
+        if self._stopped is None and self.course.does("stop") == "end":
+            self._stopped = error
+            self.cancel()
 
-    def finish(self) -> None:
+    def cancel(self) -> None:
         """Cancel the body: nothing more of it is wanted."""
         if self._scope is not None:
             self._scope.cancel()
-        if self._output.busy and self._group is not None:
+        if self._group is not None and self.course.does("cancel") == "free":
             self._group.start_soon(self._release)
 
     async def _release(self) -> None:
         """Close the source, though its sink has not heard yet that it is cancelled: some servers shield a send."""
         await anyio.sleep(HOLD)
         await self._hang_up()
+
+    def leave(self) -> None:
+        """The receiver has left, and who sends to it knows."""
+        if self.course.does("leave") == "leave":
+            self.course.receives("leaves")
 
     # ---- running ---------------------------------------------------------------------------------------------
 
@@ -132,14 +135,14 @@ class Pump:
         """Take all that the source gives; what it raised, if it did."""
         try:
             upstream = self._upstream = self._upstream or await opened(source)
-            self._waits.open = True
+            self.course.happens("opens")
             if head is not None:
                 await head(upstream)
             chunks = aiter(upstream)
         except Exception as error:
             return error
         lingers, taken = False, 0
-        while not self.finished:
+        while not self.course.finished:
             taken += 1
             try:
                 if not taken % TURN:
@@ -149,11 +152,11 @@ class Pump:
                 break
             except Exception as error:
                 return error
-            if self.left or self._ended_by is not None:
+            if self._stopped is not None or self.course.receiver == "left":
                 # it swallowed its cancellation
                 break
             await self.take(chunk)
-            if self._scope is not None and not lingers and self._translator is not None and self._translator.ended:
+            if not lingers and self.course.source in ("said", "reported") and self._scope is not None:
                 lingers = True
                 self._scope.deadline = anyio.current_time() + LINGER
         return None
@@ -162,7 +165,7 @@ class Pump:
         """Close the source, once. That it does not close well is no failure of what it said."""
         upstream, self._upstream = self._upstream, None
         if upstream is not None:
-            self._waits.state = "closing"
+            self.course.happens("closes")
             try:
                 await upstream.aclose()
             except Exception as error:
@@ -207,7 +210,7 @@ class Pump:
 
     def begin(self) -> None:
         """There is a stream: its time begins."""
-        self.begun = True
+        self.course.happens("opens" if self._eager else "begins")
         self._waits.begin()
         self._clock = loop_clock()
         self._output.clock = self._clock if self._alarms else None
@@ -215,165 +218,139 @@ class Pump:
         if self._running is not None:
             self._running.add(self)
         if self._alarms and self._group is not None:
-            self._group.start_soon(self._alarms.watch, self._since, self._ring)
+            self._group.start_soon(self._alarms.watch, self._waits.since, self._ring)
 
     def _close(self, raised: BaseException | None) -> None:
-        if self.begun:
+        if self.course.begun:
             self.stats.outcome, self.stats.failure = self._outcome(raised)
             self.stats.duration = anyio.current_time() - self._waits.start
-            if self._translator is not None:
-                self.stats.said(self._translator.model, self._translator.usage)
+            self.stats.said(self._translator.model, self._translator.usage)
             self._told.end()
             if self._running is not None:
                 self._running.discard(self)
-        self._waits.state = "done"
+            self.course.end()
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None
 
     async def _guarded(self, body: Callable[[], Awaitable[None]]) -> None:
         with anyio.CancelScope() as self._scope:
-            if self._ended_by is None:
+            if self._stopped is None:
                 await body()
         await self._hang_up()
-        error, output = self._ended_by, self._output
-        if error is not None and not self.left and output.error is None:
-            if output.busy:
-                # what the sink was taking may be torn: nothing can follow it
-                raise error
+        if self._stopped is not None:
             with anyio.move_on_after(GRACE) as self._scope:
-                await self.fail(error)
-            if self._scope.cancelled_caught and not self.left and output.error is None:
-                raise error
-        if output.error is not None:
-            raise output.error
+                await self.fail(self._stopped)
+            if self._scope.cancelled_caught and self.course.receiver != "left":
+                raise self._stopped
+        if self._output.error is not None:
+            raise self._output.error
 
     def _outcome(self, raised: BaseException | None) -> tuple[Outcome, BaseException | None]:
-        translator = self._translator
-        if self.complete and not isinstance(raised, Exception):
+        end = self.course.does("end")
+        if end == "whole" and not isinstance(raised, Exception):
             # whatever ended it came after all was said
             return "finished", None
-        if self._output.error is not None:
-            return "disconnected", self._output.error.error
-        if self.left:
-            return "disconnected", None
-        failure = raised or (translator.failure if translator is not None else None) or self._ended_by
-        if translator is None and failure is None:
-            return "passed", None
-        return outcome_of(failure), failure
+        if end == "left":
+            return "disconnected", self._output.error and self._output.error.error
+        failure = raised or self._translator.failure or self._stopped
+        return ("passed" if end == "passed" and failure is None else outcome_of(failure)), failure
 
     # ---- the stream ------------------------------------------------------------------------------------------
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing more is to be taken: the output has said why."""
-        translator = self._translator
-        return self._output.refused if translator is None else translator.finished
-
-    @property
-    def _said(self) -> bool:
-        """Whether the sink has taken all of a stream, its terminal unit included."""
-        ended = self._translator is not None and self._translator.ended
-        return ended and not self._held and not self._output.busy
-
-    @property
-    def complete(self) -> bool:
-        """Whether the sink has taken all of a stream that finished."""
-        return self._said and self._translator is not None and self._translator.failure is None
 
     async def take(self, chunk: Any) -> None:
         """Translate one piece of input, or pass it on; wait until the sink has taken what comes of it."""
         self.stats.bytes_in += size(chunk)
-        if self._translator is None:
-            self._held.append(chunk)
-            await self._output.quiet()
-            await self._flush()
-        else:
-            units = self.stats.units
-            try:
-                await self._say(self._translator, self._counted(self._translator.feed, chunk))
-                if self._share is not None and not self.finished:
-                    self._share.read(size(chunk), self.stats.units, self._translator.held)
-            except OverBudget as error:
-                await self.fail(error)
-            if units != self.stats.units:
-                if self.stats.first is not None:
-                    self.stats.last = self._clock() - self._waits.start
-                if self._alarms:
-                    self._waits.unit_came()
+        if self.course.source == "passing":
+            self._output.held.append(chunk)
+            await self._give()
+            return
+        units = self.stats.units
+        try:
+            await self._say(self._translator.feed, chunk)
+            if self._share is not None and not self.course.finished:
+                self._share.read(size(chunk), self.stats.units, self._translator.held)
+        except OverBudget as error:
+            await self.fail(error)
+        if units != self.stats.units:
+            if self.stats.first is not None:
+                self.stats.last = self._clock() - self._waits.start
+            if self._alarms:
+                self._waits.unit_came()
 
     async def end(self) -> None:
         """The input ended."""
-        if self._translator is not None:
-            await self._say(self._translator, self._counted(self._translator.close))
+        self.course.happens("closes")
+        if self.course.source != "passed":
+            await self._say(self._translator.close)
 
     async def fail(self, error: Exception) -> None:
         """The input failed; after the end that is no one's concern. Raises ``error`` where the output cannot say it."""
-        translator, output = self._translator, self._output
-        if translator is None:
-            await output.quiet()
-            if not output.refusable:
+        await self._output.quiet()
+        match self.course.does("fail"):
+            case "say":
+                await self._say(self._translator.fail, error)
+            case "give":
+                await self._give()
+            case "refuse":
+                await self._output.refuse(error)
+            case "raise":
                 raise error
-            await output.refuse(error)
-        elif translator.ended or translator.finished:
-            await self._give(translator)
-        else:
-            if self._held:
-                await self._give(translator)
-            await self._say(translator, translator.fail(error))
+
+    async def _say(self, step: Callable[..., list[Any]], *args: Any) -> None:
+        """Take a step of the translation, and give the sink what comes of it."""
+        self._output.held += self._counted(step, *args)
+        await self._give()
+        if self._translator.error is not None:
+            raise self._translator.error
 
     def _counted(self, step: Callable[..., list[Any]], *args: Any) -> list[Any]:
-        stats, began = self.stats, perf_counter()
+        stats, translator, began = self.stats, self._translator, perf_counter()
         try:
             return step(*args)
         finally:
             spent = perf_counter() - began
             stats.translating += spent
-            units = self._translator.units if self._translator is not None else 0
-            if units != stats.units:
-                count, stats.units = units - stats.units, units
+            if translator.units != stats.units:
+                count, stats.units = translator.units - stats.units, translator.units
                 if self._told.units:
                     self._told("on_unit", count, spent)
+            if translator.failure is not None:
+                self.course.happens("fails" if translator.finished else "reports")
+            elif translator.ended:
+                self.course.happens("says")
 
-    async def _say(self, translator: Translator, out: list[Any]) -> None:
-        self._held += out
-        await self._give(translator)
-        if translator.error is not None:
-            raise translator.error
-
-    async def _give(self, translator: Translator) -> None:
-        """Give the sink all that it has not got: what was translated is held while a keep-alive is being written."""
-        failure = translator.failure
-        if failure is not None and translator.finished and self._upstream is not None:
+    async def _give(self) -> None:
+        """Give the sink all that it has not got: what was translated is held while something else is being written."""
+        if self.course.source == "failed" and self._upstream is not None:
             # a source that reported it itself is about to end
             await self._hang_up()
             await anyio.lowlevel.checkpoint_if_cancelled()
-        await self._output.quiet()
-        at_first = failure is not None and (not translator.units or getattr(failure, "unit", None) == 0)
-        if failure is not None and (self._output.refused or (at_first and self._output.refusable)):
-            self._held.clear()
-            await self._output.refuse(failure)
-        elif self._held:
-            await self._flush()
-            if self.stats.first is None and translator.units:
-                self.stats.first = self._clock() - self._waits.start
-        elif self._alarms:
-            self._waits.read = anyio.current_time()
-
-    async def _flush(self) -> None:
-        out, self._held = self._held, []
-        # a failure is said whatever it takes
-        fails = self._translator is not None and self._translator.failure is not None
-        await self._output.put(out[0] if len(out) == 1 else b"".join(out), None if fails else self._share)
-        if self._alarms:
-            self._waits.read = self._output.written
+        output, failure, units = self._output, self._translator.failure, self._translator.units
+        await output.quiet()
+        at_first = failure is not None and (not units or getattr(failure, "unit", None) == 0)
+        match self.course.does("reject" if at_first else "give"):
+            case "put" if output.held:
+                # a failure is said whatever it takes
+                await output.put(self._share if failure is None else None)
+                if self._alarms:
+                    self._waits.read = output.written
+                if self.stats.first is None and units:
+                    self.stats.first = self._clock() - self._waits.start
+            case "put" if self._alarms:
+                self._waits.read = anyio.current_time()
+            case "refuse" if failure is not None:
+                output.held.clear()
+                await output.refuse(failure)
+            case "drop":
+                output.held.clear()
 
     async def _wait_for(self, gone: Callable[[], Awaitable[None]]) -> None:
         try:
             await gone()
         except Exception as error:
             self._output.error = SinkError(error)
-        self.left = True
-        self.finish()
+        self.cancel()
+        self.leave()
 
     def _ring(self, phase: str, seconds: float) -> None:
         if phase != "ping":
@@ -382,12 +359,8 @@ class Pump:
             self._output.written = anyio.current_time()
             self._group.start_soon(self._ping)
 
-    def _since(self, wait: str) -> float | None:
-        self._waits.finished, self._waits.held = self.finished, bool(self._held)
-        return self._waits.since(wait)
-
     async def _ping(self) -> None:
-        if self._waits.state != "reading" or self._output.since is not None or self._translator is None:
+        if self.course.does("ping") != "ping":
             # something was said after all
             return
         try:
@@ -395,6 +368,6 @@ class Pump:
             if out:
                 await self._output.ping(b"".join(out))
         except SinkError:
-            self.finish()
+            self.cancel()
         except Exception as error:
             self.stop(error)
