@@ -13,7 +13,7 @@ from tests.adapters.relays import DST, KEEP_ALIVE, SRC, UNITS, Feed, Receiver, n
 from tests.sources import ERROR
 from translate import StreamStopped, StreamTimeout, convert
 from translate.adapters import Timeouts
-from translate.adapters.course import CELLS, RECEIVER, RECEIVERS, RUNS, SOURCE, TABLE, WRITES
+from translate.adapters.course import CELLS, RECEIVER, RECEIVERS, SOURCE, TABLE, WRITES
 from translate.adapters.observe import Outcome
 from translate.adapters.pump import HOLD, Pump
 
@@ -80,13 +80,12 @@ def reached(states: Any, starts: Iterable[str]) -> set[str]:
 
 
 async def test_every_state_can_be_reached_and_left() -> None:
-    assert reached(SOURCE, ["none"]) == {*SOURCE} - {"ended"}
+    assert reached(SOURCE, ["none"]) == {*SOURCE}
     assert reached(RECEIVER, ["fresh"]) == {*RECEIVER}
     # without another answer
     assert reached(RECEIVER, ["ready"]) == {*RECEIVER} - {"fresh", "refusing", "refused"}
     for state, moves in SOURCE.items():
-        if state not in ("none", "ended"):
-            assert {"over", "passed", "done", "failed"} & reached(SOURCE, moves.values()), state
+        assert {"passed", "done", "failed"} & reached(SOURCE, moves.values()), state
     for state in WRITES:
         assert {"takes", "tears", "leaves"} == RECEIVER[state].keys()
 
@@ -265,7 +264,7 @@ async def test_a_stream_goes_through_the_states_that_the_table_names() -> None:
     assert {receiver for _, receiver in seen} == {"taking"}
     assert [source for source, _ in seen][-1] == "said"
     assert {source for source, _ in seen[:-1]} == {"reading"}
-    assert (pump.course.source, pump.course.receiver) == ("ended", "ready")
+    assert (pump.course.source, pump.course.receiver) == ("done", "ready")
 
 
 async def test_a_server_that_shields_a_send_does_not_hold_the_source() -> None:
@@ -287,8 +286,3 @@ async def test_a_server_that_shields_a_send_does_not_hold_the_source() -> None:
         group.start_soon(ended)
         await pump.pull(source)
     assert pump.stats.outcome == "timed out"
-
-
-async def test_all_states_but_the_last_are_in_the_table() -> None:
-    assert {source for _, source, _ in CELLS} == {*RUNS} == {*SOURCE} - {"ended"}
-    assert {receiver for _, _, receiver in CELLS} == {*RECEIVER}

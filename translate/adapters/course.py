@@ -15,7 +15,6 @@
 | ``reported`` | the same, of a failure that it reported itself |
 | ``over``, ``passed``, ``done`` | it is closed, or being closed, after ``reading``, ``passing``, ``said`` |
 | ``failed`` | a failure of it was translated: no more of it is wanted |
-| ``ended`` | nothing is done any more |
 
 | the receiver is | when |
 | --- | --- |
@@ -48,7 +47,6 @@ SOURCE: States = {
     "passed": {"closes": "passed"},
     "done": {"says": "done", "closes": "done"},
     "failed": {"reports": "failed", "fails": "failed", "closes": "failed"},
-    "ended": {},
 }
 RECEIVER: States = {
     "fresh": {"given": "taking", "pinged": "pinged", "refused": "refusing", "leaves": "left"},
@@ -102,8 +100,8 @@ these waits go on
     between opening reading said reported      yes     yes     yes     yes     yes      yes     yes     yes
     idle    opening reading passing said reported yes  yes     -       -       -        yes     -       yes
 """
-"""What is done when something happens, by what the source does (in ``all`` states but ``ended``, and but for
-those that a line below names) and what the receiver does. ``-``: nothing; ``!``: that cannot be.
+"""What is done when something happens, by what the source does (``all``: in all states but those that a line below names)
+and by what the receiver does. ``-``: nothing; ``!``: that cannot be.
 """
 
 
@@ -113,7 +111,7 @@ def _cells(table: str) -> dict[tuple[str, str, str], str]:
         if line.startswith("    ") and line.split()[0] != RECEIVERS[0]:
             what, *words = line.split()
             sources, actions = words[: -len(RECEIVERS)], words[-len(RECEIVERS) :]
-            for source in RUNS if sources == ["all"] else sources:
+            for source in SOURCE if sources == ["all"] else sources:
                 found |= {(what, source, receiver): action for receiver, action in zip(RECEIVERS, actions, strict=True)}
     return found
 
@@ -121,7 +119,6 @@ def _cells(table: str) -> dict[tuple[str, str, str], str]:
 WRITES = ("taking", "pinged", "refusing")
 """Those of its states in which it is given something."""
 RECEIVERS = tuple(RECEIVER)
-RUNS = tuple(state for state in SOURCE if state != "ended")
 CELLS: Mapping[tuple[str, str, str], str] = _cells(TABLE)
 
 
@@ -142,10 +139,6 @@ class Course:
         """The receiver moves on: a verb of :data:`RECEIVER`."""
         self.receiver = RECEIVER[self.receiver][event]
 
-    def end(self) -> None:
-        """Nothing is done any more."""
-        self.source = "ended"
-
     def does(self, what: str) -> str:
         """What is done when this happens: a word of :data:`TABLE`."""
         return CELLS.get((what, self.source, self.receiver), "-")
@@ -158,7 +151,7 @@ class Course:
     @property
     def finished(self) -> bool:
         """Whether nothing more of the source is wanted."""
-        return self.source in ("done", "failed", "passed", "ended")
+        return self.source in ("done", "failed", "passed")
 
     @property
     def whole(self) -> bool:

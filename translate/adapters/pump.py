@@ -228,7 +228,7 @@ class Pump:
             self._told.end()
             if self._running is not None:
                 self._running.discard(self)
-            self.course.end()
+        self._scope = self._group = None
         # it holds the frames that hold it, and with them what the body streams from
         self._output.error = None
 
