@@ -100,7 +100,8 @@ these waits go on
     between opening reading said reported      yes     yes     yes     yes     yes      yes     yes     yes
     idle    opening reading passing said reported yes  yes     -       -       -        yes     -       yes
 """
-"""What is done when something happens, by what the source does (``all``: in all states but those that a line below names)
+"""What is done when something happens, by what the source does (``all``: in all states but those that a line below
+names)
 and by what the receiver does. ``-``: nothing; ``!``: that cannot be.
 """
 
