@@ -16,10 +16,11 @@ from typing import Any, BinaryIO
 from .. import jsontext
 from ..errors import TranslateError
 from ..registry import resolve
+from .bodies import text_of
 from .layout import Counts, Layout, Settings, get, put
 from .likeness import is_like
 from .places import InputFault
-from .records import convert_streams, text_of
+from .records import convert_streams
 from .stream import Reject
 
 CONTENT = "response.content"

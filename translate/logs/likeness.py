@@ -9,7 +9,7 @@ from ..errors import TranslateError
 from ..limits import Limits
 from ..recognise import best, likeness
 from ..registry import resolve
-from .records import text_of
+from .bodies import text_of
 
 _BEGINNING = 1 << 16
 """Characters of a text by which its format is told."""

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 CHUNK = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -25,10 +25,10 @@ class Spool:
     """Bytes that were written, to be read again; many of them are on disk."""
 
     def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(16 * CHUNK)  # noqa: SIM115
+        self._file = SpooledTemporaryFile(4 * CHUNK)  # noqa: SIM115
         self.size = 0
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray) -> None:
         """Add bytes."""
         self._file.seek(self.size)
         self._file.write(data)
@@ -54,6 +54,10 @@ class Long(Spool):
     def __init__(self, limit: int) -> None:
         super().__init__()
         self.limit = limit
+
+
+Line: TypeAlias = "bytes | bytearray | Long"
+"""A line without its end; a long one may be changed by nobody, either."""
 
 
 class InputFault(Exception):
@@ -257,9 +261,7 @@ def bare(name: str) -> str:
     return name
 
 
-def lines(
-    file: BinaryIO, start: int = 0, end: int | None = None, limit: int = RECORD
-) -> Iterator[tuple[int, bytes | Long]]:
+def lines(file: BinaryIO, start: int = 0, end: int | None = None, limit: int = RECORD) -> Iterator[tuple[int, Line]]:
     """Offset and bytes, without its end, of each line that begins from ``start`` on and before ``end``.
 
     Blank lines are left out. One of more than ``limit`` bytes is never in memory: it is on disk.
@@ -273,20 +275,45 @@ def lines(
             at += len(line)
             if line.endswith(b"\n"):
                 break
-    while (end is None or at < end) and (line := file.readline(limit + 2)):
-        size, text = len(line), line.rstrip(b"\r\n")
-        if not at:
-            text = text.removeprefix(_BOM)
-        if len(text) > limit:
+    while (end is None or at < end) and (read := _line(file, limit)):
+        size, begin = len(read), 0 if at or not read.startswith(_BOM) else len(_BOM)
+        end_of_text = size
+        while end_of_text > begin and read[end_of_text - 1] in b"\r\n":
+            end_of_text -= 1
+        if end_of_text - begin > limit:
             with closing(Long(limit)) as long:
-                size += _rest(file, line, long)
+                size += _rest(file, read, long)
                 yield at, long
-        elif text and not text.isspace():
-            yield at, text
+        else:
+            text = _within(read, begin, end_of_text)
+            if text and not text.isspace():
+                yield at, text
         at += size
 
 
-def _rest(file: BinaryIO, begin: bytes, long: Long) -> int:
+def _within(line: bytes | bytearray, begin: int, end: int) -> bytes | bytearray:
+    """A part of a line; a long one is not copied, but loses the rest."""
+    if isinstance(line, bytes):
+        return line[begin:end]
+    del line[end:]
+    del line[:begin]
+    return line
+
+
+def _line(file: BinaryIO, limit: int) -> bytes | bytearray:
+    """A line, with its end, or as much of it as shows that it is too long. A long one is there once, not twice."""
+    line = file.readline(min(limit + 2, CHUNK))
+    if line.endswith(b"\n") or len(line) < CHUNK:
+        return line
+    whole = bytearray(line)
+    while len(whole) < limit + 2 and (more := file.readline(min(limit + 2 - len(whole), CHUNK))):
+        whole += more
+        if more.endswith(b"\n"):
+            break
+    return whole
+
+
+def _rest(file: BinaryIO, begin: bytes | bytearray, long: Long) -> int:
     """Put a line that begins so on disk; how many bytes more it has."""
     size = 0
     while not begin.endswith(b"\n") and (more := file.readline(CHUNK)):

@@ -12,10 +12,10 @@ from .. import jsontext
 from ..errors import TranslateError
 from ..recognise import best, format_of, other, what
 from . import har, wrapped
+from .bodies import text_of
 from .layout import Container, Layout, get
 from .likeness import length, of_value
 from .places import RECORD, InputFault, Place, lines, reading
-from .records import text_of
 
 _HEAD = 1 << 20
 _RECORDS = 50

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 from .. import jsontext
 from ..errors import DecodeError, LimitExceeded, TranslateError
+from .bodies import opened, text_of
 from .grouping import Group, Grouping, Row, is_nan
 from .layout import Counts, Layout, Settings, Unaccounted, get, put
-from .places import Long
+from .places import Line, Long
 from .stream import Content, Reject, Whole, end_of, whole
 from .units import convert_units
+from .wide import WIDE, Made, Pieces, Wide
 
-Lines = Iterable[tuple[int, bytes | Long]]
+Lines = Iterable[tuple[int, Line]]
 """Offset and bytes of each line that is not blank; one that is too long is on disk."""
 
 
@@ -28,17 +29,19 @@ def convert_streams(
         counts.records_in += 1
         stream: Any = None
         try:
-            record = _record(_short(line))
+            wide = _record(_short(line))
+            record = wide.value
             stream = _optional(record, layout.id)
-            content = _content(record, layout.field)
-            done = put(record, layout.field, _converted(content, settings, counts))
+            done = converted(wide.of(_content(record, layout.field)), settings, counts)
+            record = put(record, layout.field, wide.hold(done) if isinstance(done, Made) else done)
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
             counts.reject(error, 1)
             reject(Reject(error, kept(line), {"offset": offset}, stream))
         else:
             counts.records_converted += 1
-            yield jsontext.dumps(done) + b"\n"
+            yield from wide.written(record)
+            yield b"\n"
 
 
 def convert_units_of(
@@ -58,8 +61,8 @@ def convert_units_of(
     for offset, line in lines:
         counts.records_in += 1
         try:
-            record = _short(line)
-            key = _key(_record(record), layout)
+            record = bytes(_short(line))
+            key = _key(_parsed(record), layout)
         except TranslateError as error:
             # it belongs to no stream that is known
             counts.streams_in += 1
@@ -84,7 +87,7 @@ def _group(
     counts.streams_in += 1
     try:
         ordered = group.in_order(layout)
-        records = [_record(row.payload) for row in ordered.rows]
+        records = [_parsed(row.payload) for row in ordered.rows]
         done = convert_units([_content(record, layout.field) for record in records], settings, counts)
     except Exception as error:
         counts.reject(error, len(group.rows))
@@ -101,25 +104,36 @@ def _group(
         yield jsontext.dumps(record) + b"\n"
 
 
-def kept(line: bytes | Long) -> Content:
+def kept(line: Line) -> Content:
     """A line, as a reject keeps it."""
-    return Whole(line) if isinstance(line, bytes) else line
+    return line if isinstance(line, Long) else Whole(line)
 
 
-def _short(line: bytes | Long) -> bytes:
+def _short(line: Line) -> bytes | bytearray:
     if isinstance(line, Long):
         raise LimitExceeded("record", line.limit, what=f"the record has {line.size} bytes")
     return line
 
 
-def _record(line: bytes) -> dict[str, Any]:
+def _record(line: bytes | bytearray) -> Wide:
     # text within text is full of brackets, which are counted where they are some
+    wide = Wide(line, len(line))
+    _check(wide.value, line)
+    return wide
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """A record whose long strings are strings, too."""
     record = jsontext.loads(line, len(line))
+    _check(record, line)
+    return record  # type: ignore[no-any-return]
+
+
+def _check(record: Any, line: bytes | bytearray) -> None:
     if not isinstance(record, dict):
         raise DecodeError("a record is an object", expected="an object")
     if line.count(b"[") + line.count(b"{") > jsontext.NESTING:
         _check_nesting(record)
-    return record
 
 
 def _check_nesting(record: dict[str, Any]) -> None:
@@ -139,28 +153,25 @@ def _optional(record: dict[str, Any], path: str | None) -> Any:
         return None
 
 
-def text_of(content: str) -> str:
-    """The text of a stream, which may be base64: there is no stream without a brace, and no brace in base64."""
-    if "{" in content or not content:
-        return content
-    try:
-        return b64decode(content, validate=True).decode("utf-8", "surrogateescape")
-    except ValueError:
-        return content
-
-
-def _converted(content: Any, settings: Settings, counts: Counts) -> Any:
-    """A stream; what came as base64 goes out so."""
+def converted(content: Any, settings: Settings, counts: Counts) -> Any:
+    """What becomes of the stream in a record, however it is packed. Raises :class:`TranslateError`."""
     if isinstance(content, list) and all(isinstance(piece, str) for piece in content):
         content = _joined(content, end_of(settings.src).decode())
-    if not isinstance(content, str) or (text := text_of(content)) is content:
+    if not isinstance(content, (str, bytes)):
         return whole(content, settings, counts)
-    done = whole(text.encode("utf-8", "surrogateescape"), settings, counts)
-    return b64encode(done.encode() if isinstance(done, str) else jsontext.dumps(done)).decode()
+    body, pack = opened(content)
+    done = whole(body, settings, counts)
+    if pack is None and isinstance(content, str):
+        return done
+    data = done.encode() if isinstance(done, str) else jsontext.dumps(done)
+    return data if pack is None else pack(data)
 
 
-def _joined(pieces: list[str], end: str) -> str | list[str]:
+def _joined(pieces: list[str], end: str) -> str | Pieces | list[str]:
     """Pieces of a stream, cut anywhere, as one; they have the ends of units in them, where units need have none."""
+    if sum(map(len, pieces)) > WIDE:
+        long = Pieces(pieces)
+        return long if long.ends(end) else pieces
     joined = "".join(map(text_of, pieces))
     return joined if end in joined.replace("\r\n", "\n").rstrip("\n") else pieces
 
@@ -170,7 +181,7 @@ def _content(record: dict[str, Any], path: str) -> Any:
         content = get(record, path)
     except KeyError:
         raise DecodeError(f"the record lacks the member {path!r}") from None
-    if not isinstance(content, (str, list, dict)):
+    if not isinstance(content, (str, bytes, list, dict)):
         raise DecodeError(f"the member {path!r} holds no stream", expected="text, a list of units, or a unit")
     return content
 

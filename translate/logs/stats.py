@@ -10,11 +10,12 @@ from typing import Any
 
 from .. import jsontext
 from . import har
+from .bodies import text_of
 from .grouping import Grouping
 from .layout import PRINTED, Counts, Layout, get
 from .places import InputFault, reading
 from .plan import Job, tasks_of
-from .records import convert_streams, convert_units_of, text_of
+from .records import convert_streams, convert_units_of
 from .stream import Reject
 from .task import convert_into
 from .work import ProgramFault, Sink, Task, faults_of_the_program

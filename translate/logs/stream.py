@@ -13,7 +13,10 @@ from ..carry.losses import Report
 from ..engine.translator import Translator
 from ..errors import DecodeError, TranslateError, UpstreamFailure
 from ..registry import resolve
+from .bodies import is_gzip, opened
 from .layout import Counts, Settings
+from .places import CHUNK
+from .wide import Made, Pieces, Text
 
 
 class Mismatch(TranslateError):
@@ -44,12 +47,12 @@ class Content(Protocol):
 class Whole:
     """Content that is in memory."""
 
-    def __init__(self, *data: bytes) -> None:
+    def __init__(self, *data: bytes | bytearray) -> None:
         self._data = data
 
     def pieces(self) -> Iterator[bytes]:
         """All of it."""
-        return iter(self._data)
+        return (bytes(data[at : at + CHUNK]) for data in self._data for at in range(0, len(data), CHUNK))
 
 
 def translator(settings: Settings, report: Report | None) -> Translator:
@@ -91,25 +94,61 @@ def broken(done: Translator) -> Exception | None:
 
 
 def whole(content: Any, settings: Settings, counts: Counts) -> Any:
-    """Convert one stream: text, bytes, or a list of units. The result is text for formats of bytes, else a list.
+    """Convert one stream: text, bytes, or a list of units. The result is text for formats of bytes, else a list; it is
+    on disk for text that is long, see :mod:`.wide`.
 
     Raises :class:`TranslateError` where it is broken.
     """
-    report = report_for(settings)
-    running = translator(settings, report)
+    if isinstance(content, (Text, Pieces)):
+        return _long(content, settings, counts)
     chunks = chunks_of(content, settings.src) if isinstance(content, list) else [content]
     out: list[Any] = []
-    for chunk in chunks:
-        out += running.feed(chunk)
-    out += running.close()
+    joined = _run(lambda: chunks, settings, counts, out.append, lambda: out)
+    return b"".join(out).decode() if joined else [_plain(unit) for unit in out]
+
+
+def _long(text: Text | Pieces, settings: Settings, counts: Counts) -> Any:
+    encoded = text.encoded
+    if encoded and is_gzip(next(text.decoded())):
+        # it is not as long as it looks: it has to be taken as a whole
+        body, pack = opened("".join(text.pieces()))
+        done = whole(body, settings, counts)
+        return pack(done.encode() if isinstance(done, str) else jsontext.dumps(done)) if pack else done
+    lines = resolve(settings.dst)[1].objects
+    made = Made(lines=lines, encoded=encoded)
+    write = made.spool.write
+    _run(
+        text.decoded if encoded else text.pieces,
+        settings,
+        counts,
+        (lambda unit: write(jsontext.dumps(unit) + b"\n")) if lines else write,
+        made.units if lines else made.spool.pieces,
+    )
+    return made
+
+
+def _run(
+    there: Callable[[], Iterable[Any]],
+    settings: Settings,
+    counts: Counts,
+    write: Callable[[Any], object],
+    back: Callable[[], Iterable[Any]],
+) -> bool:
+    """Convert what ``there`` gives, anew each time; ``back`` gives what was written. Whether that is bytes."""
+    report = report_for(settings)
+    running = translator(settings, report)
+    for chunk in there():
+        for unit in running.feed(chunk):
+            write(unit)
+    for unit in running.close():
+        write(unit)
     error = broken(running)
     if error is not None:
         raise error
-    result = b"".join(out).decode() if running.joined else [_plain(unit) for unit in out]
     if settings.verify:
-        verify(settings, lambda: chunks, result if isinstance(result, list) else [result])
+        verify(settings, there, back())
     count(counts, settings, running, report)
-    return result
+    return running.joined
 
 
 def chunks_of(units: Sequence[Any], format: str) -> list[Any]:

@@ -14,7 +14,7 @@ from .ends import EndToEnd
 from .grouping import Grouping
 from .layout import PRINTED, Counts, Unaccounted
 from .outputs import TEMPORARY, Output, real
-from .places import InputFault, Long, lines, reading, state
+from .places import InputFault, Line, lines, reading, state
 from .records import Lines, convert_streams, convert_units_of
 from .rejects import SUFFIX, Rejects
 from .stream import Reject
@@ -111,7 +111,7 @@ def convert_open(
         _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
 
 
-def _watched(found: Lines, file: BinaryIO, seen: Callable[[int], None]) -> Iterator[tuple[int, bytes | Long]]:
+def _watched(found: Lines, file: BinaryIO, seen: Callable[[int], None]) -> Iterator[tuple[int, Line]]:
     for number, each in enumerate(found):
         if not number % _LINES:
             seen(file.tell())

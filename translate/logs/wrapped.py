@@ -69,7 +69,7 @@ def convert(
         try:
             if isinstance(line, Long):
                 raise DecodeError(f"the record has {line.size} bytes", expected=f"at most {line.limit}")
-            channel, data = printed(line, container)
+            channel, data = printed(bytes(line), container)
         except TranslateError as error:
             counts.streams_in += 1
             counts.reject(error)
