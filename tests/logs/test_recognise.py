@@ -102,7 +102,7 @@ def test_records_vote(tmp_path: Path, first: Any) -> None:
         (b'data: {"type": "message-start"}\n\n', "Cohere, for which no codec is installed"),
         (b'[{"type": "message-start"}]', "Cohere, for which no codec is installed"),
         (packing.line({"u": packing.units(STREAMS["gateway-sse"][3], "gateway-sse")[0]}), "a unit each in 'u', not"),
-        (b'[{"stream": ""},\n {"stream": ""}]\n', "is a JSON array, not JSON lines: `jq"),
+        (b'[{"stream": ""},\n {"stream": ""}]\n', "is a JSON document, and the records hold no stream"),
     ],
 )
 def test_what_is_not_recognised(tmp_path: Path, data: bytes, says: str) -> None:

@@ -82,9 +82,9 @@ def test_har(suffix: str, arguments: tuple[str, ...], src: str | None, indent: i
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b'{"log": {}}', "it is no HAR"),
+        (b'{"log": {}}', "it is not HAR"),
         (b'{"log": {"entries": [7]}}', "no list of objects"),
-        (har(entry(GOOD.decode()))[:-9], "it is no HAR: "),
+        (har(entry(GOOD.decode()))[:-9], "it is not HAR: "),
     ],
 )
 def test_what_is_no_har(data: bytes, says: str, capsys: pytest.CaptureFixture[str]) -> None:

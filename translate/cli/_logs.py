@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 
 from translate import codec, jsontext
 from translate.logs import Job, Layout, Settings, Summary, convert_logs
+from translate.logs.archives import is_archive
+from translate.logs.containers import TOOLS
 from translate.logs.guard import BadPlan, Busy, OutputExists, lock_path, names
-from translate.logs.har import BODY
 from translate.logs.job import left_of
-from translate.logs.layout import Container
+from translate.logs.layout import RECORDS, Container
 from translate.logs.manifest import Entry, OtherJob
 from translate.logs.outputs import temporary
 from translate.logs.places import RECORD, InputFault, MissingExtra, identity, is_compressed
@@ -35,7 +36,7 @@ from ._pipes import first, holds_many
 from ._status import InputError, OutputError, Status, Terminated, UsageError, one_line
 from ._values import limits_of
 
-_RECORDS = ("container", "stream_field", "unit_field", "limit", "verify")
+_RECORDS = ("container", "stream_field", "unit_field", "limit", "verify", "where")
 _JOBS = ("jobs", "resume", "force", "dry_run")
 
 
@@ -74,7 +75,7 @@ def _is_several(*names: str) -> bool:
 
 
 def _is_elsewhere(name: str) -> bool:
-    return "://" in name or os.path.isdir(name) or (has_magic(name) and not os.path.lexists(name))
+    return "://" in name or os.path.isdir(name) or is_archive(name) or (has_magic(name) and not os.path.lexists(name))
 
 
 def _is_packed(output: str) -> bool:
@@ -175,6 +176,7 @@ def _settings(args: Namespace) -> Settings:
             limits=limits_of(args),
             clock=args.clock,
             verify=args.verify,
+            where=args.where,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -185,12 +187,12 @@ def _layout(args: Namespace) -> Layout | None:
         raise UsageError("records hold streams or units: --stream-field or --unit-field, not both")
     field = args.unit_field or args.stream_field
     if field is None:
-        if args.container in ("lines", "parquet") and args.src != "auto":
+        if args.container in RECORDS and args.src != "auto":
             raise UsageError("records: name the field of their streams, --stream-field, or units, --unit-field")
-        if args.container in ("har", "docker", "cri"):
-            return Layout(args.container, BODY)
+        if args.container in TOOLS:
+            return Layout(args.container)
         return Layout("streams") if args.container == "streams" or args.src != "auto" else None
-    if args.container not in (None, "lines", "parquet"):
+    if args.container not in (None, *RECORDS):
         raise UsageError(f"--container {args.container}: there are no fields to name")
     container: Container = args.container or "records"
     units = args.unit_field is not None
@@ -313,8 +315,9 @@ def _summary(summary: Summary) -> str:
     ]
     if summary.faults:
         rows.append(("faults", f"{summary.faults:,} of the program itself"))
-    if counts.records_in:
-        rows.insert(2, ("records", f"{counts.records_in:,} in, {counts.records_rejected:,} rejected"))
+    if counts.records_in or counts.left_out:
+        said = f", {counts.left_out:,} left out" if counts.left_out else ""
+        rows.insert(2, ("records", f"{counts.records_in:,} in, {counts.records_rejected:,} rejected{said}"))
     for name, number in sorted(counts.losses.items()):
         kind, _, what = name.partition(": ")
         rows.append((kind, f"{what}: {number:,}"))

@@ -7,6 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from translate import Limits, __version__
+from translate.logs.containers import CONTAINERS
 
 from . import _commands
 from ._config import Layers
@@ -301,15 +302,21 @@ def _add_records(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("logs of records (members of members: names with dots between)")
     group.add_argument(
         "--container",
-        choices=("streams", "lines", "parquet", "har", "docker", "cri"),
-        help="what files are: streams, end to end; JSON lines of records; Parquet; HAR; logs of Docker's json-file or "
-        "of the Kubernetes CRI. Default: what they hold",
+        choices=tuple(CONTAINERS),
+        metavar="NAME",
+        help="what files are: " + "; ".join(f"{name}: {kind.title}" for name, kind in CONTAINERS.items()) + ". "
+        "Default: what they hold",
     )
     group.add_argument("--stream-field", metavar="NAME", help="a record holds a stream, in this field")
     group.add_argument("--unit-field", metavar="NAME", help="a record holds one unit of a stream, in this field")
     group.add_argument("--id-field", metavar="NAME", help="the field that says of which stream it is")
     group.add_argument("--order-field", metavar="NAME", help="that for where in it; default: as the lines stand")
     group.add_argument("--gaps", action="store_true", help="whole numbers of the order may leave some out")
+    group.add_argument(
+        "--where",
+        metavar="EXPRESSION",
+        help="only records for which it is true: JMESPath, over their members, and url, method, status, type, model",
+    )
     group.add_argument("--max-record", type=size, metavar="N", help="bytes of a record; default: 268,435,456")
     group.add_argument("--limit", type=count, metavar="N", help="streams of each input at most")
 

@@ -18,11 +18,12 @@ from translate.logs import Layout, Settings, outputs
 from translate.logs.ends import several
 from translate.logs.layout import Counts
 from translate.logs.places import RECORD, InputFault, MissingExtra, Place, is_compressed, reading, state, unpacked
-from translate.logs.recognise import Found, of_head, recognise
+from translate.logs.recognise import Found, NotRecognised, of_head, recognise
 from translate.logs.rejects import Rejects
 from translate.logs.stream import Reject
 from translate.logs.task import convert_into, convert_open
 from translate.logs.work import Task
+from translate.recognise import what
 
 from ._files import STANDARD, Input, Output
 from ._status import InputError, Status, UsageError, explain, one_line
@@ -39,7 +40,11 @@ def holds_many(path: str, src: str) -> bool:
     with suppress(InputFault, OSError, UnknownFormat), reading(place) as file:
         if is_compressed(place):
             return True
-        found = recognise(place) if src == "auto" else Found(src, Layout())
+        try:
+            found = recognise(place) if src == "auto" else Found(src, Layout())
+        except NotRecognised as error:
+            # what it is, is said by what knows logs
+            return str(error) != what(file.read(_HEAD))
         pieces = iter(lambda: file.read(_HEAD), b"")
         return found.layout.container != "streams" or several(pieces, Settings(found.format, found.format))
     return False

@@ -11,6 +11,7 @@ from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from .archives import is_archive, within
 from .places import InputFault, MissingExtra, Place, identity, plain, system_of
 from .rejects import SUFFIX
 
@@ -37,7 +38,7 @@ def is_one(asked: str) -> bool:
     """Whether something that is asked for is one input by itself, rather than a folder or glob."""
     asked = plain(asked)
     if "://" not in asked:
-        return os.path.lexists(asked) and not os.path.isdir(asked)
+        return os.path.lexists(asked) and not os.path.isdir(asked) and not is_archive(asked)
     with _answering():
         system, path = system_of(asked)
         return not _has_magic(asked, path) and not system.isdir(path)
@@ -58,7 +59,8 @@ def _local(path: str) -> list[Place]:
         places = []
     if not places:
         raise FileNotFoundError(2, "no such file", path)
-    return places
+    found = list(within(places, bare=os.path.isfile(path)))
+    return [place for place in found if not place.archive or all(map(_is_shown, PurePosixPath(place.name).parts))]
 
 
 def _below(path: str) -> Iterator[str]:

@@ -11,10 +11,26 @@ from ..carry.losses import LossPolicy
 from ..engine.options import ModelOption
 from ..errors import TranslateError
 from ..limits import Limits
+from .selection import selection
 
-Container: TypeAlias = Literal["streams", "lines", "parquet", "records", "har", "docker", "cri"]
-PRINTED: tuple[Container, ...] = ("streams", "docker", "cri")
-"""Containers whose output is streams end to end."""
+Container: TypeAlias = Literal[
+    "streams",
+    "lines",
+    "parquet",
+    "records",
+    "json",
+    "har",
+    "vcr",
+    "mitmproxy",
+    "docker",
+    "journald",
+    "cri",
+    "stream-json",
+    "curl",
+    "recorded",
+]
+RECORDS: tuple[Container, ...] = ("lines", "parquet", "records", "json")
+"""Containers of records whose fields are named: they hold objects, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +39,7 @@ class Layout:
 
     ``container``  ``"streams"``: one stream, or several end to end; ``"lines"``: JSON lines, a record each;
                    ``"parquet"``: rows with the same columns; ``"records"``: one of these two, as each input begins;
-                   ``"har"``: an archive of a browser or proxy, see :mod:`.har`; ``"docker"`` and ``"cri"``: logs of
-                   containers, see :mod:`.wrapped`
+                   ``"json"``: one document with a list of records; others are those of tools: :mod:`.containers`
     ``field``      of records: the member (or column) with the stream, or one unit of it. Members of members are named
                    with dots between them
     ``units``      whether a record holds one unit rather than a stream
@@ -61,6 +76,7 @@ class Settings:
     ``src``: ``"auto"`` recognises it, and the layout, for each input. ``clock`` is a number of milliseconds, the same
     for all units; by default that at which the input was changed last: the same input gives the same output.
     ``verify``: each stream is converted back, and must be what it was; what is not carried does not come back.
+    ``where``: which records are converted, see :mod:`.selection`; the others are left out.
     """
 
     src: str
@@ -71,8 +87,10 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     clock: int | None = None
     verify: bool = False
+    where: str | None = None
 
     def __post_init__(self) -> None:
+        selection(self.where)
         if self.verify and self.loss != "carry":
             raise ValueError("only a stream with the carry comes back as it was")
 
@@ -80,13 +98,15 @@ class Settings:
 @dataclass(slots=True)
 class Counts:
     """What became of streams. ``streams_in`` is counted as they are read, the others as they end. ``faults``: of those
-    that were rejected, the ones at which the program failed, rather than they.
+    that were rejected, the ones at which the program failed, rather than they. ``left_out``: records that were not
+    chosen, which count nowhere else.
     """
 
     streams_in: int = 0
     converted: int = 0
     rejected: int = 0
     faults: int = 0
+    left_out: int = 0
     records_in: int = 0
     records_converted: int = 0
     records_rejected: int = 0
@@ -99,6 +119,12 @@ class Counts:
         self.rejected += 1
         self.records_rejected += records
         self.faults += not isinstance(error, TranslateError)
+
+    def leave_out(self, *, stream: bool = False) -> None:
+        """A record that was counted, and was a stream if it says so, was not chosen."""
+        self.left_out += 1
+        self.records_in -= 1
+        self.streams_in -= stream
 
     def add(self, other: Counts) -> None:
         """Add those of another input."""

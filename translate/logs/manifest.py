@@ -15,7 +15,7 @@ from .outputs import Output
 from .places import Place, identity
 from .rejects import SUFFIX
 
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)

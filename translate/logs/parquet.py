@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +37,7 @@ _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 def first_rows(place: Place, number: int) -> Iterator[dict[str, Any]]:
     """The first rows, as JSON has them; what it cannot say is ``None``. Raises :class:`InputFault`."""
-    with _opened(place) as file:
+    with reading(place) as raw, _opened(raw) as file:
         found = (row for _, batch in _batches(file) for row in batch.to_struct_array())
         for row in islice(found, number):
             yield {name: _said(value) for name, value in row.items()}
@@ -50,9 +50,11 @@ def _said(value: Any) -> Any:
         return None
 
 
-def convert_file(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
+def convert_file(
+    raw: BinaryIO, task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]
+) -> None:
     """Convert a file. Raises :class:`InputFault` where it cannot be read, or has no columns as the layout says."""
-    with _opened(task.place) as file:
+    with _opened(raw) as file:
         try:
             schema = arrow.converted_schema(file.schema_arrow, task.layout, task.settings)
         except arrow.NoSuchColumn as error:
@@ -82,12 +84,11 @@ def _safe() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(place: Place) -> Iterator[pq.ParquetFile]:
-    with reading(place) as raw:
-        with _safe():
-            source = pa.PythonFile(_Open(raw), mode="r")
-            file = pq.ParquetFile(source, buffer_size=CHUNK, pre_buffer=False, page_checksum_verification=True)
-        yield file
+def _opened(raw: BinaryIO) -> Iterator[pq.ParquetFile]:
+    with _safe():
+        source = pa.PythonFile(_Open(raw), mode="r")
+        file = pq.ParquetFile(source, buffer_size=CHUNK, pre_buffer=False, page_checksum_verification=True)
+    yield file
 
 
 class _Open:

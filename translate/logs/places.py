@@ -73,10 +73,13 @@ class MissingExtra(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An input. ``path``: a path, or a URL; ``name``: its path below what was asked for, which its output gets."""
+    """An input. ``path``: a path, or a URL; ``name``: its path below what was asked for, which its output gets;
+    ``archive``: the path of the archive that it is in, where it is in one.
+    """
 
     path: str
     name: str
+    archive: str = ""
 
     @property
     def remote(self) -> bool:
@@ -126,11 +129,12 @@ def state(place: Place) -> State:
     """What the input is now. Raises :class:`InputFault`."""
     try:
         if not place.remote:
-            found = os.stat(place.path)
-            return State(found.st_size, str(found.st_mtime_ns), found.st_mtime_ns // 1_000_000)
+            found = os.stat(place.archive or place.path)
+            size = _archives().size(place) if place.archive else found.st_size
+            return State(size, str(found.st_mtime_ns), found.st_mtime_ns // 1_000_000)
         system, path = system_of(place.path)
         info = system.info(path)
-    except MissingExtra:
+    except (MissingExtra, InputFault):
         raise
     except Exception as error:
         raise InputFault(f"{type(error).__name__}: {error}") from error
@@ -154,14 +158,21 @@ def proof(place: Place) -> str:
     return (place.remote and state(place).version) or digest(place)
 
 
+def _archives() -> Any:
+    # it reads by this module
+    return importlib.import_module(f"{__package__}.archives")
+
+
 def _opened(place: Place) -> BinaryIO:
     try:
+        if place.archive:
+            return cast(BinaryIO, _archives().opened(place))
         if not place.remote:
             return open(place.path, "rb")
         system, path = system_of(place.path)
         # files of stores read no part of a line by themselves
         return io.BufferedReader(system.open(path, "rb"), 1 << 16)
-    except MissingExtra:
+    except (MissingExtra, InputFault):
         raise
     except Exception as error:
         raise InputFault(f"{type(error).__name__}: {error}") from error
@@ -261,10 +272,13 @@ def bare(name: str) -> str:
     return name
 
 
-def lines(file: BinaryIO, start: int = 0, end: int | None = None, limit: int = RECORD) -> Iterator[tuple[int, Line]]:
+def lines(
+    file: BinaryIO, start: int = 0, end: int | None = None, limit: int = RECORD, *, blanks: bool = False
+) -> Iterator[tuple[int, Line]]:
     """Offset and bytes, without its end, of each line that begins from ``start`` on and before ``end``.
 
-    Blank lines are left out. One of more than ``limit`` bytes is never in memory: it is on disk.
+    Blank lines are left out, unless ``blanks`` says otherwise. One of more than ``limit`` bytes is never in memory: it
+    is on disk.
     """
     at = start
     if start:
@@ -286,7 +300,7 @@ def lines(file: BinaryIO, start: int = 0, end: int | None = None, limit: int = R
                 yield at, long
         else:
             text = _within(read, begin, end_of_text)
-            if text and not text.isspace():
+            if blanks or (text and not text.isspace()):
                 yield at, text
         at += size
 

@@ -10,9 +10,10 @@ from glob import has_magic
 from ..errors import UnknownFormat
 from ..registry import resolve
 from . import inputs, outputs, places
+from .containers import CONTAINERS
 from .grouping import MEMORY
 from .guard import BadPlan, Claims, names, refuse_special
-from .layout import PRINTED, Layout, Settings
+from .layout import RECORDS, Layout, Settings
 from .places import RECORD, identity
 from .recognise import recognise
 from .work import ProgramFault, Task, faults_of_the_program
@@ -115,8 +116,11 @@ def _task(job: Job, place: places.Place, made: Plan) -> Task:
         found = recognise(place, job.layout and layout)
         made.found[place.path] = str(found)
         settings, layout = replace(settings, src=found.format), found.layout
-    if layout.container in (*PRINTED, "har") and resolve(settings.dst)[1].objects:
+    kind = CONTAINERS[layout.container]
+    if layout.container not in RECORDS and resolve(settings.dst)[1].objects:
         raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
+    if settings.where is not None and layout.container == "streams":
+        raise BadPlan(f"--where chooses among records, and {place.path} holds {kind.title}")
     if settings.clock is None:
         settings = replace(settings, clock=state.modified)
     return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, record=job.record, state=state)

@@ -13,8 +13,8 @@ from multiprocessing.connection import wait
 from typing import TypeAlias
 
 from . import places
-from .task import Seen, leftovers, parts, run
-from .work import Done, ProgramFault, Task
+from .task import leftovers, parts, run
+from .work import Done, ProgramFault, Seen, Task
 
 PART = 16 * 1024 * 1024
 """Bytes from which JSON lines are taken in parts."""
@@ -121,7 +121,8 @@ def _with_parent() -> None:
 def _split(task: Task, jobs: int) -> list[Task]:
     """The parts of a task, or itself."""
     layout = task.layout
-    whole = layout.container != "lines" or layout.units or task.limit is not None or task.place.remote
+    whole = layout.container != "lines" or layout.units or task.limit is not None
+    whole = whole or task.place.remote or bool(task.place.archive)
     if whole or "://" in task.output or task.state is None or task.state.size < 2 * PART:
         return [task]
     # what is compressed is so part by part, whoever does them: then all do it alike

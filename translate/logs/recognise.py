@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from typing import Any
 
 from .. import jsontext
 from ..errors import TranslateError
-from ..recognise import best, format_of, other, what
-from . import har, wrapped
+from ..recognise import best, other, what
 from .bodies import text_of
-from .layout import Container, Layout, get
+from .containers import CONTAINERS, TOOLS, Kind, array
+from .layout import RECORDS, Container, Layout, get
 from .likeness import length, of_value
-from .places import RECORD, InputFault, Place, lines, reading
+from .places import RECORD, InputFault, Long, Place, lines, reading
 
 _HEAD = 1 << 20
 _RECORDS = 50
 _DEPTH = 3
-_KNOWN = ("har", "docker", "cri")
-_BEGIN = (b"data:", b"event:", b":", b"{")
-"""What streams begin with."""
 _IDS = ("stream_id", "request_id", "response_id", "session_id", "conversation_id", "trace_id", "id", "stream")
 _ORDERS = ("order", "seq", "sequence", "index", "position", "n", "i")
 
@@ -34,7 +33,12 @@ class NotRecognised(InputFault):
     """A log is none that is known, or cannot be told without being told more."""
 
 
-_NAMES = {"har": "HAR", "docker": "a log of Docker's", "cri": "a log of the Kubernetes CRI"}
+_FINAL = (
+    ("OTLP spans hold", re.compile(rb'[\s\[]*\{\s*"(?:resourceSpans|scopeSpans)"')),
+    ("OpenTelemetry's records hold", re.compile(rb'[^\n]{0,100000}?"gen_ai\.(?:output|completion|response)')),
+    ("LiteLLM's records hold", re.compile(rb'[^\n]{0,100000}?"complete_streaming_response"')),
+)
+"""What holds no streams, whatever tool wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +50,21 @@ class Found:
 
     def __str__(self) -> str:
         layout = self.layout
-        match layout.container:
-            case "streams":
-                return f"{self.format}, streams end to end"
-            case "har" | "docker" | "cri":
-                return f"{self.format}, {_NAMES[layout.container]}"
-            case container:
-                what = "rows" if container == "parquet" else "JSON lines"
-                if not layout.units:
-                    return f"{self.format}, {what} with a stream each in {layout.field!r}"
-                place = f"in {layout.field!r}, by {layout.id!r} and {layout.order!r}"
-                return f"{self.format}, {what} with a unit each {place}"
+        title = CONTAINERS[layout.container].title
+        if layout.container not in RECORDS:
+            return f"{self.format}, {title}"
+        if not layout.units:
+            return f"{self.format}, {title} with a stream each in {layout.field!r}"
+        place = f"in {layout.field!r}, by {layout.id!r} and {layout.order!r}"
+        return f"{self.format}, {title} with a unit each {place}"
 
     def options(self) -> str:
         """What to type for it on the command line."""
         layout = self.layout
         said = {"from": self.format}
-        if layout.container in _NAMES:
+        if layout.container not in ("streams", "lines", "parquet"):
             said |= {"container": layout.container}
-        elif layout.container != "streams":
+        if layout.container in RECORDS:
             said |= {"unit-field" if layout.units else "stream-field": layout.field}
             said |= {"id-field": layout.id} if layout.id else {}
             said |= {"order-field": layout.order} if layout.order else {}
@@ -78,66 +78,127 @@ def recognise(place: Place, layout: Layout | None = None) -> Found:
     """
     with reading(place) as file:
         head = file.read(_HEAD)
-    return of_head(head, layout, lambda container: _read(place, container))
+    return of_head(head, layout, _Opened(place, head))
 
 
-def of_head(
-    head: bytes, layout: Layout | None, records: Callable[[str], list[dict[str, Any]]] | None = None
-) -> Found:
-    """What something is that begins so: see :func:`recognise`. ``records``: reads its first ones, of lines or Parquet,
-    which need more than the beginning perhaps.
+class _Piped:
+    """What is known of something by its beginning alone."""
+
+    def __init__(self, head: bytes) -> None:
+        self.head = head
+
+    def bodies(self, name: Container) -> Iterable[Any]:
+        """What a container of a tool's holds."""
+        try:
+            return CONTAINERS[name].bodies(BytesIO(self.head), len(self.head))
+        except InputFault:
+            what = f"{CONTAINERS[name].title} that is piped through is not recognised"
+            raise NotRecognised(f"{what}: --from FORMAT --container {name}") from None
+
+    def records(self, container: Container) -> list[dict[str, Any]]:
+        """The first records."""
+        return _records(self.head.splitlines())
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The first records of a document."""
+        return array.load(BytesIO(self.head), len(self.head)).entries[:_RECORDS]
+
+
+class _Opened(_Piped):
+    """What is known of an input."""
+
+    def __init__(self, place: Place, head: bytes) -> None:
+        super().__init__(head)
+        self._place = place
+
+    def bodies(self, name: Container) -> Iterable[Any]:
+        with reading(self._place) as file:
+            return CONTAINERS[name].bodies(file, RECORD)
+
+    def records(self, container: Container) -> list[dict[str, Any]]:
+        if container == "parquet":
+            from .parquet import first_rows
+
+            return list(first_rows(self._place, _RECORDS))
+        with reading(self._place) as file:
+            return _records(bytes(line) for _, line in islice(lines(file), _RECORDS) if not isinstance(line, Long))
+
+    def entries(self) -> list[dict[str, Any]]:
+        with reading(self._place) as file:
+            return array.load(file, RECORD).entries[:_RECORDS]
+
+
+def of_head(head: bytes, layout: Layout | None, input: _Piped | None = None) -> Found:
+    """What something is that begins so: see :func:`recognise`. ``input``: what more of it can be read, if any.
 
     Raises :class:`NotRecognised`, and what reading raises.
     """
     bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not bare:
         raise NotRecognised(what(head))
-    records = records or (lambda container: _piped(head, container))
-    if layout is None or layout.container in _KNOWN:
-        found_here = _known(head, records, layout)
-        if found_here is not None:
-            return found_here
+    input = input or _Piped(head)
+    if layout is None or layout.container in TOOLS:
+        name = layout.container if layout else next((name for name, kind in TOOLS.items() if _begins(kind, head)), None)
+        if name is not None:
+            return _of_tool(name, input)
+    elif layout.container == "json":
+        return Found(_vote([value for record in input.entries() for value in _value(record, layout.field)]), layout)
     elif layout.container != "streams":
-        values = [value for record in records(layout.container) for value in _value(record, layout.field)]
-        return Found(_vote(values), layout)
+        records = input.records(layout.container)
+        return Found(_vote([value for record in records for value in _value(record, layout.field)]), layout)
     if head.startswith(b"PAR1"):
-        return _of_records(records("parquet"), "parquet", _NONE)
+        return _of_records(input.records("parquet"), "parquet", _NONE)
     format, likeness = best(head)
     if likeness < 2 and layout is None:
-        found = records("lines")
-        if found:
-            try:
-                return _of_records(found, "lines", what(head))
-            except NotRecognised:
-                if format is None:
-                    raise
+        found = _of_json(head, input)
+        if isinstance(found, Found):
+            return found
+        if found is not None and format is None:
+            raise found
     if format is not None:
         return Found(format, Layout())
-    if bare.startswith(b"[") and other(head) is None:
-        raise NotRecognised("it is a JSON array, not JSON lines: `jq -c '.[]'` makes lines of it")
     raise NotRecognised(what(head))
 
 
-def _known(head: bytes, records: Callable[[str], list[dict[str, Any]]], layout: Layout | None) -> Found | None:
-    """What a log is that says itself how it holds streams, or is said to."""
-    asked = None if layout is None else layout.container
-    if asked == "har" or (asked is None and har.BEGINNING.match(head)):
-        return Found(_vote([record[har.BODY] for record in records("har")]), Layout("har", har.BODY))
-    container, printed = wrapped.recognised(head.splitlines(keepends=True), asked)
-    if container is None:
-        return None
-    # what comes before the first stream is a program's own
-    begin = next((at for at, line in enumerate(printed) if line.startswith(_BEGIN)), 0)
-    format = format_of(b"".join(printed[begin:]) + b"\n\n")
-    if format is None:
-        raise NotRecognised("what was printed begins with no stream of a known format: name it, --from FORMAT")
-    return Found(format, Layout(container))
+def _begins(kind: Kind, head: bytes) -> bool:
+    return kind.begins is not None and kind.begins(head)
 
 
-def _piped(head: bytes, container: str) -> list[dict[str, Any]]:
-    if container == "har":
-        raise NotRecognised("a HAR that is piped through is not recognised: --from FORMAT --container har")
-    return _records(head.splitlines())
+def _of_tool(name: Container, input: _Piped) -> Found:
+    """What a log is that says itself how it holds streams."""
+    try:
+        return Found(_vote(list(input.bodies(name))), Layout(name))
+    except NotRecognised as error:
+        if str(error) != _NONE:
+            raise
+    if name == "stream-json":
+        raise NotRecognised(
+            "an agent's file with whole messages, and no streams: --include-partial-messages has them written"
+        )
+    what = f"it is {CONTAINERS[name].title}, but holds no stream of a known format"
+    raise NotRecognised(f"{what}: name it, --from FORMAT --container {name}")
+
+
+def _of_json(head: bytes, input: _Piped) -> Found | NotRecognised | None:
+    """What JSON lines, or a document, hold; why it cannot be told; ``None`` for what is neither."""
+    why: NotRecognised | None = None
+    found = input.records("lines")
+    for name, pattern in _FINAL:
+        if pattern.match(head):
+            why = NotRecognised(f"{name} the final text alone, and no streams: nothing is to be converted")
+    if found:
+        try:
+            return _of_records(found, "lines", what(head))
+        except NotRecognised as error:
+            why = why or error
+    if head.lstrip()[:1] in (b"[", b"{") and len(found) < 2 and other(head) is None:
+        try:
+            return _of_records(input.entries(), "json", f"it is a JSON document, and {_NONE}")
+        except NotRecognised as error:
+            why = why or error
+        except TranslateError:
+            pass
+    return why
 
 
 def advice(place: Place, layout: Layout, src: str) -> str | None:
@@ -151,18 +212,6 @@ def advice(place: Place, layout: Layout, src: str) -> str | None:
     ):
         return None
     return f"{place.path} looks like {found}: {found.options()}"
-
-
-def _read(place: Place, container: str) -> list[dict[str, Any]]:
-    """The first records of an input."""
-    if container == "parquet":
-        from .parquet import first_rows
-
-        return list(first_rows(place, _RECORDS))
-    with reading(place) as file:
-        if container == "har":
-            return [{har.BODY: body} for body in har.bodies(har.load(file, RECORD))]
-        return _records(line for _, line in islice(lines(file), _RECORDS) if isinstance(line, bytes))
 
 
 def _records(found: Iterable[bytes]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from .bodies import opened, text_of
 from .grouping import Group, Grouping, Row, is_nan
 from .layout import Counts, Layout, Settings, Unaccounted, get, put
 from .places import Line, Long
+from .selection import selection
 from .stream import Content, Reject, Whole, end_of, whole
 from .units import convert_units
 from .wide import WIDE, Made, Pieces, Wide
@@ -24,6 +25,7 @@ def convert_streams(
     lines: Lines, layout: Layout, settings: Settings, counts: Counts, reject: Callable[[Reject], None]
 ) -> Iterator[bytes]:
     """Records that hold a stream each: the lines they become. A stream that is broken is rejected with its record."""
+    chosen = selection(settings.where)
     for offset, line in lines:
         counts.streams_in += 1
         counts.records_in += 1
@@ -31,8 +33,11 @@ def convert_streams(
         try:
             wide = _record(_short(line))
             record = wide.value
+            if chosen is not None and not chosen(record):
+                counts.leave_out(stream=True)
+                continue
             stream = _optional(record, layout.id)
-            done = converted(wide.of(_content(record, layout.field)), settings, counts)
+            done = converted(wide.of(content(record, layout.field)), settings, counts)
             record = put(record, layout.field, wide.hold(done) if isinstance(done, Made) else done)
         except Exception as error:
             # of whatever kind: a fault of a codec is one of its stream, and the others go on
@@ -57,12 +62,16 @@ def convert_units_of(
 
     ``limit``: streams at most; the records of others are not counted.
     """
-    left = 0
+    left, chosen = 0, selection(settings.where)
     for offset, line in lines:
         counts.records_in += 1
         try:
             record = bytes(_short(line))
-            key = _key(_parsed(record), layout)
+            parsed = _parsed(record)
+            if chosen is not None and not chosen(parsed):
+                counts.leave_out()
+                continue
+            key = _key(parsed, layout)
         except TranslateError as error:
             # it belongs to no stream that is known
             counts.streams_in += 1
@@ -88,7 +97,7 @@ def _group(
     try:
         ordered = group.in_order(layout)
         records = [_parsed(row.payload) for row in ordered.rows]
-        done = convert_units([_content(record, layout.field) for record in records], settings, counts)
+        done = convert_units([content(record, layout.field) for record in records], settings, counts)
     except Exception as error:
         counts.reject(error, len(group.rows))
         whole_group = Whole(*(row.payload + b"\n" for row in group.rows))
@@ -153,15 +162,15 @@ def _optional(record: dict[str, Any], path: str | None) -> Any:
         return None
 
 
-def converted(content: Any, settings: Settings, counts: Counts) -> Any:
+def converted(stream: Any, settings: Settings, counts: Counts) -> Any:
     """What becomes of the stream in a record, however it is packed. Raises :class:`TranslateError`."""
-    if isinstance(content, list) and all(isinstance(piece, str) for piece in content):
-        content = _joined(content, end_of(settings.src).decode())
-    if not isinstance(content, (str, bytes)):
-        return whole(content, settings, counts)
-    body, pack = opened(content)
+    if isinstance(stream, list) and all(isinstance(piece, str) for piece in stream):
+        stream = _joined(stream, end_of(settings.src).decode())
+    if not isinstance(stream, (str, bytes)):
+        return whole(stream, settings, counts)
+    body, pack = opened(stream)
     done = whole(body, settings, counts)
-    if pack is None and isinstance(content, str):
+    if pack is None and isinstance(stream, str):
         return done
     data = done.encode() if isinstance(done, str) else jsontext.dumps(done)
     return data if pack is None else pack(data)
@@ -176,14 +185,15 @@ def _joined(pieces: list[str], end: str) -> str | Pieces | list[str]:
     return joined if end in joined.replace("\r\n", "\n").rstrip("\n") else pieces
 
 
-def _content(record: dict[str, Any], path: str) -> Any:
+def content(record: dict[str, Any], path: str) -> Any:
+    """What a record has at a path, that may be a stream, or a unit. Raises :class:`DecodeError`."""
     try:
-        content = get(record, path)
+        found = get(record, path)
     except KeyError:
         raise DecodeError(f"the record lacks the member {path!r}") from None
-    if not isinstance(content, (str, bytes, list, dict)):
+    if not isinstance(found, (str, bytes, list, dict)):
         raise DecodeError(f"the member {path!r} holds no stream", expected="text, a list of units, or a unit")
-    return content
+    return found
 
 
 def _key(record: dict[str, Any], layout: Layout) -> tuple[Any, Any]:

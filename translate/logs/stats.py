@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import jsontext
-from . import har
 from .bodies import text_of
+from .containers import CONTAINERS
 from .grouping import Grouping
-from .layout import PRINTED, Counts, Layout, get
+from .layout import Counts, Layout, get
 from .places import InputFault, reading
 from .plan import Job, tasks_of
 from .records import convert_streams, convert_units_of
 from .stream import Reject
 from .task import convert_into
+from .wide import Made
 from .work import ProgramFault, Sink, Task, faults_of_the_program
 
 
@@ -93,12 +94,11 @@ def stats_of(job: Job) -> Stats:
 
 def _read(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None]) -> None:
     """Convert what a task reads, as lines where it is records."""
-    if task.layout.container == "har":
+    kind = CONTAINERS[task.layout.container]
+    if kind.made is not None:
         with reading(task.place) as file:
-            document = har.load(file, task.record)
-        for line, is_stream in har.convert(document, task.settings, counts, reject, task.limit):
-            if is_stream:
-                output.write(line)
+            for stream in kind.made(file, task, counts, reject):
+                output.write(_bytes(stream))
         return
     if task.layout.container != "parquet":
         convert_into(task, counts, output, reject)
@@ -114,6 +114,13 @@ def _read(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], N
     with Grouping(task.memory) as grouping:
         for line in convert_units_of(lines, task.layout, task.settings, counts, reject, grouping):
             output.write(line)
+
+
+def _bytes(stream: Any) -> bytes:
+    """A stream that was made, as events, whatever packs it."""
+    if isinstance(stream, Made):
+        return b"".join(stream.spool.pieces())
+    return text_of(stream).encode("utf-8", "surrogateescape")
 
 
 def _rejected(found: Stats, error: Exception) -> None:
@@ -139,7 +146,7 @@ class _Tally:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in filter(None, lines):
             said = jsontext.loads(line)
-            if self._layout.container in PRINTED:
+            if self._layout.container not in ("lines", "parquet"):
                 self._found.event(said)
                 continue
             for event in text_of(get(said, self._layout.field)).splitlines():

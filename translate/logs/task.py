@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice, pairwise
-from typing import BinaryIO, TypeAlias
+from itertools import pairwise
+from typing import BinaryIO
 
-from . import har, wrapped
-from .ends import EndToEnd
-from .grouping import Grouping
-from .layout import PRINTED, Counts, Unaccounted
+from .containers import CONTAINERS
+from .layout import Counts, Unaccounted
 from .outputs import TEMPORARY, Output, real
-from .places import InputFault, Line, lines, reading, state
-from .records import Lines, convert_streams, convert_units_of
+from .places import InputFault, reading, state
 from .rejects import SUFFIX, Rejects
 from .stream import Reject
-from .work import Done, Sink, Task, faults_of_the_program
-
-Seen: TypeAlias = Callable[[int], None] | None
-_LINES = 256
-"""Lines from which on the place in the input is told again."""
-_PIECE = 1 << 16
-"""Bytes that are read together of streams end to end: what follows a stream's end in them is read again."""
+from .work import Done, Seen, Sink, Task, faults_of_the_program
 
 
 def run(task: Task, seen: Seen = None) -> Done:
@@ -73,11 +64,6 @@ def convert_into(
     task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None], seen: Seen = None
 ) -> None:
     """Convert the input of a task into an output."""
-    if task.layout.container == "parquet":
-        from .parquet import convert_file
-
-        convert_file(task, counts, output, reject)
-        return
     with reading(task.place) as file:
         convert_open(file, task, counts, output, reject, seen)
 
@@ -86,41 +72,7 @@ def convert_open(
     file: BinaryIO, task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None], seen: Seen = None
 ) -> None:
     """The same for bytes that are read already, whose place is no matter."""
-    layout, settings = task.layout, task.settings
-    if layout.container == "streams":
-        streams = EndToEnd(settings, counts, output.write, reject, task.limit)
-        while not streams.full and (data := file.read(_PIECE)):
-            streams.feed(data)
-            if seen is not None:
-                seen(file.tell())
-        streams.close()
-        return
-    if layout.container == "har":
-        document = har.load(file, task.record)
-        _all(output, har.written(document, har.convert(document, settings, counts, reject, task.limit)))
-        return
-    found = lines(file, task.start, task.end, task.record)
-    if seen is not None:
-        found = _watched(found, file, seen)
-    if layout.container in PRINTED:
-        wrapped.convert(found, layout.container, settings, counts, output.write, reject, task.limit)
-    elif layout.units:
-        with Grouping(task.memory) as grouping:
-            _all(output, convert_units_of(found, layout, settings, counts, reject, grouping, task.limit))
-    else:
-        _all(output, convert_streams(islice(found, task.limit), layout, settings, counts, reject))
-
-
-def _watched(found: Lines, file: BinaryIO, seen: Callable[[int], None]) -> Iterator[tuple[int, Line]]:
-    for number, each in enumerate(found):
-        if not number % _LINES:
-            seen(file.tell())
-        yield each
-
-
-def _all(output: Sink, pieces: Iterator[bytes]) -> None:
-    for piece in pieces:
-        output.write(piece)
+    CONTAINERS[task.layout.container].convert(file, task, counts, output, reject, seen)
 
 
 def parts(task: Task, number: int, size: int) -> list[Task]:

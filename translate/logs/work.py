@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from .grouping import MEMORY
 from .layout import Counts, Layout, Settings
@@ -51,6 +51,10 @@ class Sink(Protocol):
     def write(self, data: bytes) -> None:
         """Take more of them."""
         ...
+
+
+Seen: TypeAlias = "Callable[[int], None] | None"
+"""What is told the place in an input, now and then."""
 
 
 class ProgramFault(Exception):
