@@ -34,6 +34,7 @@ from translate import (
     TranslateError,
     Translator,
     Usage,
+    check,
     convert,
     decode,
     encode,
@@ -293,3 +294,29 @@ def test_whole_arguments_nest_as_deeply_as_the_limit_says(format: str) -> None:
     out = list(convert(events, "events", format, limits=Limits(nesting=400), loss="drop"))
     said = [event for event in decode(out, format, limits=Limits(nesting=400)) if type(event) is Open]
     assert [event.name for event in said] == ["f"]
+
+
+CHAT = b'data: {"id":"c","object":"chat.completion.chunk","created":5,"model":"x","choices":%s}\n\n'
+
+
+def test_a_reason_that_was_made_up_is_said_again_with_the_end() -> None:
+    mark = b': carry {"synthetic":true}\n'
+    said = CHAT % b'[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]'
+    reason = CHAT % b'[{"index":0,"delta":{},"finish_reason":"length"}]'
+    out = list(convert([said, mark, reason, b"data: [DONE]\n\n"], "openai-chat-sse", "openai-chat"))
+    assert check(out, "openai-chat") == []
+    assert [type(event).__name__ for event in decode(out, "openai-chat")] == ["Start", "Foreign", "Finish"]
+    assert out[-1]["choices"][0]["finish_reason"] == "length"
+
+
+@pytest.mark.parametrize("also", [b"", b',"partialArgs":[{"jsonPath":"$.a","stringValue":"a","willContinue":true}]'])
+def test_what_was_one_unit_comes_apart_where_it_does_not_come_whole(also: bytes) -> None:
+    call = b'[{"functionCall":{"name":"f","willContinue":true%s}}]' % also
+    unit = b'data: {"candidates":[{"content":{"parts":%s,"role":"model"},"index":0}],"responseId":"r"}\n\n' % call
+    for chain in (["gemini-sse"], ["unievent-sse", "gemini-sse"], ["events-jsonl", "gemini"]):
+        stream, at = [unit], "gemini-sse"
+        for format in chain:
+            stream = list(convert(stream, at, format, errors="encode"))
+            at = format
+        assert check(stream, at) == []
+        assert [type(event).__name__ for event in decode(stream, at)][-1] == "Failure"

@@ -145,17 +145,13 @@ def decode(
 
 
 @overload
-def encode(
-    events: AsyncIterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]
-) -> AsyncStream[bytes]: ...
+def encode(events: AsyncIterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]) -> AsyncStream[bytes]: ...
 @overload
 def encode(
     events: AsyncIterable[Event], dst: ObjectFormat, **options: Unpack[WriteOptions]
 ) -> AsyncStream[JsonObject]: ...
 @overload
-def encode(
-    events: AsyncIterable[Event], dst: EventFormat, **options: Unpack[WriteOptions]
-) -> AsyncStream[Event]: ...
+def encode(events: AsyncIterable[Event], dst: EventFormat, **options: Unpack[WriteOptions]) -> AsyncStream[Event]: ...
 @overload
 def encode(events: Iterable[Event], dst: ByteFormat, **options: Unpack[WriteOptions]) -> Stream[bytes]: ...
 @overload

@@ -58,9 +58,7 @@ def _is_known(name: str) -> bool:
 
 def formats() -> list[str]:
     """The names of all formats, sorted."""
-    return sorted(
-        _format(name, suffix) for name in {*_registered, *_entry_points()} for suffix in _load(name).shapes
-    )
+    return sorted(_format(name, suffix) for name in {*_registered, *_entry_points()} for suffix in _load(name).shapes)
 
 
 def resolve(format: str) -> tuple[Codec, Shape]:

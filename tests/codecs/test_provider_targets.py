@@ -327,7 +327,7 @@ def test_members_of_chat_come_home(name: str, dst: str) -> None:
 
 
 @pytest.mark.parametrize("now", [0.5, -1, 2**70, 1_700_000_000_000.25])
-@pytest.mark.parametrize("dst", ["anthropic-sse", "openai-chat-sse"])
+@pytest.mark.parametrize("dst", ["anthropic-sse", "openai-chat-sse", "openai-responses-sse"])
 def test_whatever_the_clock_tells_what_it_makes_up_is_known_for_that(dst: str, now: float) -> None:
     events: list[Event] = [Start(), Open("text"), Append("Hi"), Close(), Finish(TokenCounts(3, 2), Reason("stop"))]
     out = b"".join(encode(events, dst, clock=lambda: now))  # type: ignore[arg-type, return-value]

@@ -72,15 +72,15 @@ def guided(name: str, seconds: int, corpus: Path) -> None:
     atheris.Fuzz()
 
 
-def at_random(name: str, seconds: int, corpus: Path) -> None:
-    """By mutation, and inputs at random."""
+def at_random(name: str, seconds: int, corpus: Path, seed: int = 0) -> None:
+    """By mutation, and inputs at random: others for each ``seed``."""
     from .seeds import mutated, noise, seeds
     from .targets import DICTIONARY, TARGETS
 
-    watch, rng, pool = Watch(TARGETS[name], corpus / "found"), random.Random(name), seeds(name)
+    watch, rng, pool = Watch(TARGETS[name], corpus / "found"), random.Random(f"{name} {seed}"), seeds(name)
     end = time.monotonic() + seconds
-    for seed in pool:
-        watch(seed)
+    for each in pool:
+        watch(each)
     while time.monotonic() < end:
         watch(noise(rng) if watch.runs % 4 else mutated(rng.choice(pool), rng, DICTIONARY))
     print(f"{name}: {watch.runs} executions, {len(watch.found)} findings")
@@ -95,10 +95,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--corpus", type=Path, default=None, help="where inputs and findings are kept")
     parser.add_argument("--random", action="store_true", help="without atheris: less wit, more executions")
+    parser.add_argument("--seed", type=int, default=0, help="of a search at random")
     args = parser.parse_args()
     corpus: Path = args.corpus or Path(".fuzz") / args.target
     if args.random or importlib.util.find_spec("atheris") is None:
-        at_random(args.target, args.seconds, corpus)
+        at_random(args.target, args.seconds, corpus, args.seed)
     else:
         for module in [module for module in sys.modules if module.startswith(("translate", "tests"))]:
             # to be imported again, instrumented

@@ -14,8 +14,9 @@ from translate.algebra.json_form import to_json
 from translate.engine.translator import EventReader, Machine
 from translate.testing import at_home
 
-OBJECTS = ("unievent", "gateway", "anthropic", "openai-chat")
-MAKERS = OBJECTS
+from .providers import UNITS
+
+OBJECTS = MAKERS = ("unievent", "gateway", *UNITS)
 """Codecs that make up what nobody said."""
 PATIENCE = 5.0
 """Seconds that one machine may take, with a thousand times what it takes to spare."""
@@ -104,9 +105,7 @@ def drive(
     return out, Told(output, _described(error), _described(machine.failure), asked)
 
 
-def translated(
-    chunks: Sequence[Any], src: str, dst: str, *, now: Any = 0, **options: Any
-) -> tuple[list[Any], Told]:
+def translated(chunks: Sequence[Any], src: str, dst: str, *, now: Any = 0, **options: Any) -> tuple[list[Any], Told]:
     """A conversion."""
     clock = Clock(now)
     return drive(Translator(src, dst, clock=clock, **options), chunks, clock)

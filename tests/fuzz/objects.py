@@ -17,7 +17,7 @@ from .choices import Choices, parted
 from .laws import check
 from .spelling import stream
 
-FORMATS = ("unievent", "gateway", "events")
+FORMATS = (*laws.OBJECTS, "events")
 
 
 def _units(choices: Choices, format: str) -> list[Any]:

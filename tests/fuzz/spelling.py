@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from . import providers
 from .choices import MOST, Choices, split
-from .providers import COUNT, TEXT
+from .providers import COUNT, ORDER, TEXT
 
 INSIDES: Final = [
     *(b"a", b"Hel", b"lo ", b"", b"b", b" c", "é😀".encode(), b"a", b"\\n", b'\\"', b"\\\\", b"/", b"null", b"."),
@@ -62,7 +62,7 @@ NOISE: Final = [
     *(b": carry " + carry + b"\n\n" for carry in CARRIES if b"%" not in carry),
 ]
 NUMBER = 990099
-_TEXT, _NUMBER, _COUNT = b"\\u0000", b"%d" % NUMBER, b"%d" % COUNT
+_TEXT, _NUMBER, _COUNT, _ORDER = b"\\u0000", b"%d" % NUMBER, b"%d" % COUNT, b"%d" % ORDER
 _USAGE = {"cached_tokens": 1, "prompt_tokens": 2, "thoughts_tokens": 3, "response_tokens": 4}
 _COUNTS = {"provider": "q", "inputTokens": 1, "outputTokens": 2, "finishReason": "stop"}
 _MODEL = {"name": "m", "tier": "t", "publisher": "P", "provider": "Q"}
@@ -150,9 +150,15 @@ MILD: Final = [*CALM * 2, "other", "noise", "raw", "flip", "again"]
 WILD: Final = [*CALM, *["other"] * 4, *["noise"] * 3, "raw", "flip", "again", "stop"]
 
 
-@lru_cache(maxsize=256)
-def _template(codec: str, unit: str, spaced: bool) -> bytes:
-    return json.dumps(UNITS[codec][unit], separators=(", ", ": ") if spaced else (",", ":")).encode()
+@lru_cache(maxsize=1024)
+def _templates(codec: str, unit: str, spaced: bool) -> tuple[tuple[bytes, str | None], ...]:
+    """The texts of a unit, or of some in a row, with the names of their SSE events."""
+    found = UNITS[codec][unit]
+    separators = (", ", ": ") if spaced else (",", ":")
+    return tuple(
+        (json.dumps(each, separators=separators).encode(), providers.name_of(codec, each))
+        for each in (found if isinstance(found, list) else [found])
+    )
 
 
 class Speller:
@@ -171,7 +177,7 @@ class Speller:
         self._number = choices.of(NUMBERS[:4])
         self._end = choices.of([b"\n"] * 6 + [b"\r\n", b"\r"])
         self._whole = not choices.rarely(4)
-        self._begun = 0
+        self._begun = self._said = 0
 
     def spell(self) -> list[bytes]:
         """The pieces."""
@@ -234,8 +240,8 @@ class Speller:
     def _stop(self) -> None:
         for unit in providers.ENDS.get(self.codec, ["stop"]):
             self._say(unit)
-        if self.codec in ("unievent", "openai-chat") and self.shape == "sse":
-            self.pieces.append(b"data: [DONE]\n\n")
+        if self.shape == "sse" and self.codec in providers.MARKS:
+            self.pieces.append(providers.MARKS[self.codec])
 
     def _flip(self) -> None:
         at = -1 - self.choices.below(min(len(self.pieces), 4)) if self.pieces else 0
@@ -247,22 +253,26 @@ class Speller:
     def _say(self, unit: str, inside: bytes | None = None) -> None:
         choices = self.choices
         number = choices.of(NUMBERS if self._odd() else [self._number] * 3 + NUMBERS[:8])
-        text = _template(self.codec, unit, self._spaced != self._odd())
         if inside is None:
             inside = choices.of(INSIDES) if self._odd() else b"a"
-        text = text.replace(_COUNT, b"%d" % self._begun).replace(_NUMBER, number).replace(_TEXT, inside)
-        carry = None
-        if self._carrying and choices.below(self._carrying) == 0:
-            carry = choices.of(CARRIES) if self._odd() else self._carry
-            carry = carry.replace(b"%s", number)
-        self.pieces.append(self._laid(text, unit, carry))
+        holes = [(_COUNT, b"%d" % self._begun), (_NUMBER, number), (_TEXT, inside)]
+        for template, name in _templates(self.codec, unit, self._spaced != self._odd()):
+            text = template.replace(_ORDER, b"%d" % self._said)
+            for hole, filling in holes:
+                text = text.replace(hole, filling)
+            self._said += 1
+            carry = None
+            if self._carrying and choices.below(self._carrying) == 0:
+                carry = choices.of(CARRIES) if self._odd() else self._carry
+                carry = carry.replace(b"%s", number)
+            self.pieces.append(self._laid(text, name, carry))
 
-    def _laid(self, text: bytes, unit: str, carry: bytes | None) -> bytes:
+    def _laid(self, text: bytes, name: str | None, carry: bytes | None) -> bytes:
         end = self._end
+        # where comments harm, the carry is a member on SSE too
+        if carry is not None and (self.shape != "sse" or self.codec == "gemini") and text.endswith(b"}"):
+            text, carry = text[:-1] + b',"carry":' + carry + b"}", None
         if self.shape == "sse":
-            said = UNITS[self.codec][unit]
-            named = {"gateway": said.get("value", {}), "anthropic": said}.get(self.codec, {})
-            name = named.get("type")
             lines = [b": carry " + carry] if carry is not None else []
             lines += [b"event: " + name.encode()] if name and not (self._noisy and self.choices.rarely(6)) else []
             lines += [b"data: " + text]
@@ -270,8 +280,6 @@ class Speller:
                 odd = [b": x", b"id: 1", b"event: x", b"data", b"retry: 5", b": \xff", b": carry {}", b"data: " + text]
                 lines.insert(self.choices.below(len(lines) + 1), self.choices.of(odd))
             return end.join([*lines, b"", b""])
-        if carry is not None and text.endswith(b"}"):
-            text = text[:-1] + b',"carry":' + carry + b"}"
         if self.shape == "array":
             return text + b","
         return text + (end if end != b"\r" else b"\n")

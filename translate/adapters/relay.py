@@ -44,7 +44,5 @@ async def relay(
     Other options are those of :func:`translate.convert`. To end a stream, cancel the relay: the source is closed.
     """
     observers = [observer] if observer is not None else []
-    pump = Pump(
-        src, dst, sink, ping=ping, timeouts=timeouts, observers=observers, encode=errors == "encode", **options
-    )
+    pump = Pump(src, dst, sink, ping=ping, timeouts=timeouts, observers=observers, encode=errors == "encode", **options)
     return await pump.pull(source, gone)

@@ -147,9 +147,7 @@ def _retyped(field: T.StructField, names: list[str], kind: T.DataType) -> T.Stru
     return T.StructField(field.name, kind, nullable=field.nullable if names else True, metadata=field.metadata)
 
 
-def _mapped(
-    rows: DataFrame, kept: KeptStreams | KeptUnits, fields: dict[str, T.StructField], error: str
-) -> DataFrame:
+def _mapped(rows: DataFrame, kept: KeptStreams | KeptUnits, fields: dict[str, T.StructField], error: str) -> DataFrame:
     names = [field.name for field in fields.values()]
     if error in names:
         raise ValueError(f"there is a column {error!r} already")

@@ -1,4 +1,4 @@
-"""What is true of calls in every format: made-up ids, and arguments that are or are not whole."""
+"""What is true of calls in every format: made-up ids (of messages too), and arguments that are or are not whole."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ _MADE: Final = "made_"
 def made_id(n: int) -> str:
     """The id of the stream's call ``n``, from 0, where its wire gave none and the format demands one."""
     return f"{_MADE}{n}"
+
+
+def made_stem(now: float) -> str:
+    """What other ids are made of that nobody gave, at ``now``, milliseconds of Unix time."""
+    # a clock may tell fractions, or a time before 1970
+    return f"{max(0, int(now)):x}"
 
 
 def same_call(said: Open, meant: Open) -> bool:

@@ -187,9 +187,7 @@ class Foreign:
     residue: Residue | None = None
 
 
-Event: TypeAlias = (
-    Start | Open | Append | Annotate | Close | Handover | Usage | Finish | Failure | Ping | Foreign
-)
+Event: TypeAlias = Start | Open | Append | Annotate | Close | Handover | Usage | Finish | Failure | Ping | Foreign
 EVENTS: dict[str, type[Event]] = {cls.__name__.lower(): cls for cls in get_args(Event)}
 """Name of an event in its JSON form → its class."""
 NAMES: dict[type, str] = {cls: name for name, cls in EVENTS.items()}

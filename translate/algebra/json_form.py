@@ -218,9 +218,7 @@ def read_state(value: Any) -> State | None:
         return None
     if not isinstance(value, dict) or not set(value) <= {"namespace", "values"}:
         raise _wrong("append", "state", "an object of namespace and values", value)
-    return State(
-        _text("append", "namespace", value.get("namespace")), _object("append", "values", value.get("values"))
-    )
+    return State(_text("append", "namespace", value.get("namespace")), _object("append", "values", value.get("values")))
 
 
 def take_data(given: JsonObject) -> Data:

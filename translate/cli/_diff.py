@@ -124,9 +124,7 @@ def _events(side: _Side, args: Namespace) -> Iterator[Event]:
             head = b"".join(chain((head,), _first(chunks, _HEAD - len(head))))
             format = _recognised(head)
         side.format = readable(format)
-        yield from translate.decode(
-            chain((head,), chunks), side.format, strict=args.strict, limits=limits_of(args)
-        )
+        yield from translate.decode(chain((head,), chunks), side.format, strict=args.strict, limits=limits_of(args))
 
 
 @contextmanager

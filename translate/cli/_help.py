@@ -69,9 +69,7 @@ def add_help(commands: Any, parser: Parser) -> None:
     about = commands.add_parser("help", help="explain a command", description="Explains a command, as --help does.")
     about.add_argument("command", nargs="?", metavar="COMMAND", help="the command; default: all of them, shortly")
     about.set_defaults(run=lambda args: _help(parser, args))
-    shells = commands.add_parser(
-        "completion", help="completions for a shell", description=_COMPLETION, epilog=STATUSES
-    )
+    shells = commands.add_parser("completion", help="completions for a shell", description=_COMPLETION, epilog=STATUSES)
     shells.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     shells.set_defaults(run=lambda args: _completion(parser, args))
 

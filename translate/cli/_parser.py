@@ -106,9 +106,7 @@ def build_parser() -> Parser:
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
 
-    convert = commands.add_parser(
-        "convert", help="translate a stream, or logs", description=_CONVERT, epilog=STATUSES
-    )
+    convert = commands.add_parser("convert", help="translate a stream, or logs", description=_CONVERT, epilog=STATUSES)
     convert.set_defaults(run=_commands.convert_any)
     _add_convert(convert)
 

@@ -61,9 +61,7 @@ def add_serve(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=count, default=8080, help="port to listen on; 0: one that is free, see the log; default: 8080"
     )
-    parser.add_argument(
-        "--metrics-port", type=count, metavar="PORT", help="a port for /metrics alone, and the probes"
-    )
+    parser.add_argument("--metrics-port", type=count, metavar="PORT", help="a port for /metrics alone, and the probes")
     parser.add_argument("--metrics-host", metavar="HOST", help="address to listen on there; default: that of --host")
     parser.add_argument(
         "--workers",

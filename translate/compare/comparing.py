@@ -367,9 +367,7 @@ def _codec(unit: Foreign) -> Any:
     return unit.codec
 
 
-def _aligned(
-    a: Sequence[T], b: Sequence[T], keys: Sequence[Callable[[T], Any]]
-) -> Iterator[tuple[T | None, T | None]]:
+def _aligned(a: Sequence[T], b: Sequence[T], keys: Sequence[Callable[[T], Any]]) -> Iterator[tuple[T | None, T | None]]:
     """Both in pairs, each item with the one that is most like it: by the first key, what is left by the next one."""
     if not (a and b and keys):
         yield from ((item, None) for item in a)

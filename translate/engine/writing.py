@@ -15,6 +15,7 @@ from ..algebra.events import (
     bare,
     is_synthetic,
     made_up_by_another,
+    with_residue,
 )
 from ..algebra.failures import reported
 from ..algebra.json_form import same_event
@@ -153,8 +154,10 @@ class Writing:
 
     def encode(self, event: Event, *, tried: bool = False) -> None:
         """One event of the grammar; what it lets be said is in the sink's ``out``."""
-        held = self._held
         kind = type(event)
+        if self._due and (kind is Finish or kind is Failure) and not self._is_due(event):
+            self._come_apart()
+        held = self._held
         if held and not self._due and self.encoder.holds(held):
             # a tracer knows events by what they are, not by their values
             if kind is Append and self._tracer is None and self._fragments.add(event):  # type: ignore[arg-type]
@@ -188,6 +191,28 @@ class Writing:
             self.ended = True
             self.sink.end(failed=kind is Failure)
 
+    def _is_due(self, end: Event) -> bool:
+        """Whether the end of the stream is an event of the unit whose other events wait."""
+        if len(self._held) + 1 < self._due:
+            return False
+        events = [each for each in (*self._held, end) if type(each) is not Ping]
+        unit = self.encoder.whole(events) or {}
+        try:
+            said = self.encoder.read(unit, self.codec.event_name(unit))
+        except TranslateError:
+            return False
+        return [type(each) for each in said] == [type(each) for each in events]
+
+    def _come_apart(self) -> None:
+        """Write by themselves the events of one unit whose others do not come any more."""
+        first, *others = self._held
+        name = self.codec.name
+        mark: JsonObject = {"synthetic": True} if is_synthetic(first, name) else {}
+        self._held, self._due, self._waiting = [], 0, 0
+        # what was special about the unit went with it
+        for event in (with_residue(first, {**(first.residue or {}), name: mark}), *others):
+            self.encode(event)
+
     def _unfold(self) -> None:
         self._held += self._fragments.events()
 
@@ -196,7 +221,7 @@ class Writing:
         if len(held) == 1:
             self._due = self._joined(event)
         if self._due:
-            if len(held) < self._due and type(event) not in (Finish, Failure):
+            if len(held) < self._due:
                 self._waiting += HELD + weight(event)
                 if self._waiting > self._options.limits.part:
                     raise LimitExceeded("part", self._options.limits.part)

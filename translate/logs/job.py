@@ -58,9 +58,7 @@ def convert_logs(
         return _convert(job, told, made, seen)
 
 
-def _convert(
-    job: Job, told: Callable[[Entry], None], made: Plan, seen: Callable[[int], None] | None
-) -> Summary:
+def _convert(job: Job, told: Callable[[Entry], None], made: Plan, seen: Callable[[int], None] | None) -> Summary:
     tasks = made.tasks
     manifest, done = left_of(job, made)
     todo = [task for task in tasks if task.place.path not in done]

@@ -60,9 +60,7 @@ def _add_up(task: Task, counts: Counts, output: Output, rejects: Rejects) -> Non
         raise Unaccounted(f"{task.place.path}: of {counts.converted} converted streams {output.lines} were written")
 
 
-def convert_into(
-    task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None], seen: Seen = None
-) -> None:
+def convert_into(task: Task, counts: Counts, output: Sink, reject: Callable[[Reject], None], seen: Seen = None) -> None:
     """Convert the input of a task into an output."""
     with reading(task.place) as file:
         convert_open(file, task, counts, output, reject, seen)
@@ -81,8 +79,7 @@ def parts(task: Task, number: int, size: int) -> list[Task]:
     borders = [*range(0, size, step), size] if size else [0, 0]
     # logs that are rotated have names that end in a number
     return [
-        replace(task, start=start, end=end, part=f".~{index}")
-        for index, (start, end) in enumerate(pairwise(borders))
+        replace(task, start=start, end=end, part=f".~{index}") for index, (start, end) in enumerate(pairwise(borders))
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from translate.algebra.calls import made_id
+from translate.algebra.calls import made_id, made_stem
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -32,6 +32,7 @@ from translate.errors import ToolArgumentsError, TranslateError
 from .decoder import BLOCK, ENDED, OPENING, AnthropicDecoder
 from .words import (
     GROWS,
+    MADE_ID,
     NAME,
     REDACTED,
     SERVERS,
@@ -43,7 +44,6 @@ from .words import (
     is_sayable,
     is_usual_error,
     kind_of_block,
-    made_message_id,
     message_delta,
     message_start,
     reason_words,
@@ -123,7 +123,7 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
 
     def _message(self, event: Start, usage: Usage | None = None, content: list[JsonObject] | None = None) -> JsonObject:
         name = event.model.name or self.options.model.name or UNKNOWN
-        id = event.id if event.id is not None else made_message_id(self.options.clock())
+        id = event.id if event.id is not None else f"{MADE_ID}{made_stem(self.options.clock())}"
         return message_start(name, id, usage.usage if usage is not None else None, content)
 
     def _whole_message(self, start: Start, events: Sequence[Event]) -> JsonObject | None:

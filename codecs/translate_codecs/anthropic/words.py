@@ -270,13 +270,9 @@ def message_start(
     return {"type": "message_start", "message": message}
 
 
-_MADE: Final = re.compile("msg_[0-9a-f]+")
-
-
-def made_message_id(now: int) -> str:
-    """The id of a message that has none, at ``now``, milliseconds of Unix time."""
-    # a clock may tell fractions, or a time before 1970
-    return f"msg_{max(0, int(now)):x}"
+MADE_ID: Final = "msg_"
+"""How the id of a message begins that nobody gave."""
+_MADE: Final = re.compile(MADE_ID + "[0-9a-f]+")
 
 
 def same_id(said: str | None, meant: str | None) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from translate.algebra.calls import made_stem
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -59,7 +60,7 @@ class Stem:
         self.text = ""
 
     def __call__(self) -> str:
-        self.text = self.text or f"{self._options.clock():x}"
+        self.text = self.text or made_stem(self._options.clock())
         return self.text
 
 

@@ -17,6 +17,7 @@ from translate.algebra.events import (
     Open,
     Start,
     TokenCounts,
+    is_synthetic,
 )
 from translate.algebra.json_form import same_event
 from translate.algebra.serial import Serial, said_before
@@ -78,6 +79,8 @@ class ChatDecoder(Decoder):
                 self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
             self._units.count(step.chunk.details)
             step.take()
+            if step.chunk.reason:
+                known.made_up = any(is_synthetic(event, NAME) for event in meant)
             open = known.serial.open
             self._units.call = None if open is None else known.by_key.get(open)
         self._last.step = self._last.usual = None
@@ -160,7 +163,8 @@ class ChatDecoder(Decoder):
             return [said_before(event, NAME) for event in end.said]
         end.end(cut=False)
         counts = known.counts if known.counts is not None else TokenCounts()
-        finish = Finish(counts, read_reason(known.reason), {NAME: {}})
+        mark: JsonObject = {"synthetic": True} if known.made_up else {}
+        finish = Finish(counts, read_reason(known.reason), {NAME: mark})
         return [*(said_before(event, NAME) for event in end.said), finish]
 
 

@@ -67,6 +67,8 @@ class Known:
     begun: int = 0
     """Parts that began."""
     reason: str | None = None
+    made_up: bool = False
+    """Whether the last unit that gave a reason was made up, and so the end."""
     counts: TokenCounts | None = None
     calls: dict[int | str, Call] = field(default_factory=dict)
     """The call that each index stands for."""

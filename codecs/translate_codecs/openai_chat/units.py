@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from translate import jsontext
-from translate.algebra.calls import FREE_END, made_id, unescaped
+from translate.algebra.calls import FREE_END, made_id, made_stem, unescaped
 from translate.algebra.events import Annotate, Append, Event, Failure, JsonObject, Open, Start, State, Usage
 from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
@@ -69,10 +69,9 @@ class Units:
     def first(self, start: Start) -> JsonObject:
         """What all chunks of a stream have that ``start`` opens."""
         if self._at is None:
-            # a clock may tell fractions
             self._at = int(self._options.clock())
         return {
-            "id": start.id or f"{MADE_ID}{self._at:x}",
+            "id": start.id or f"{MADE_ID}{made_stem(self._at)}",
             "object": OBJECT,
             "created": self._at // 1000 if start.created is None else start.created,
             "model": start.model.name or self._options.model.name or "unknown",

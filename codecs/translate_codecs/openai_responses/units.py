@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from translate.algebra.calls import made_stem
 from translate.algebra.events import (
     Annotate,
     Append,
@@ -45,6 +46,7 @@ from .words import (
     KEEPALIVE,
     KNOWN,
     LIFECYCLE,
+    MADE_ID,
     MESSAGE,
     NAME,
     PAD,
@@ -62,7 +64,6 @@ from .words import (
     is_sayable,
     is_usual_error,
     item_type,
-    made_response_id,
     reason_words,
     state_words,
     usage_words,
@@ -258,5 +259,5 @@ class ResponsesUnits(ResponsesDecoder, Encoder):
         output = [item for _, item in wire.items()] + built
         counts_said = None if usage is None else usage_words(usage)
         # where no unit told of the response, nothing is stamped that another reader would not expect
-        response = wire.response or wire.base(Start(Model(UNKNOWN), made_response_id(0), 0))
+        response = wire.response or wire.base(Start(Model(UNKNOWN), f"{MADE_ID}{made_stem(0)}", 0))
         return {**wire.head(type_), "response": {**response, **said, "output": output, "usage": counts_said}}

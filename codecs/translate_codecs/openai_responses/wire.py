@@ -10,6 +10,7 @@ from copy import copy
 from typing import Any, Final
 
 from translate import jsontext
+from translate.algebra.calls import made_stem
 from translate.algebra.events import JsonObject, Start
 from translate.algebra.parts import Growth
 from translate.carry import patches
@@ -28,6 +29,7 @@ from .words import (
     INDEX,
     KNOWN,
     LIFECYCLE,
+    MADE_ID,
     MESSAGE,
     PART_ADDED,
     PART_DONE,
@@ -40,7 +42,6 @@ from .words import (
     R,
     kind_of_item,
     made,
-    made_response_id,
 )
 
 _LEFT_OUT: Final = ("logprobs", "item_id", "content_index", "output_index")
@@ -155,9 +156,9 @@ class Wire:
         start = start or Start(self._options.model)
         now = self._options.clock()
         return {
-            "id": start.id or made_response_id(now),
+            "id": start.id or f"{MADE_ID}{made_stem(now)}",
             "object": "response",
-            "created_at": now // 1000 if start.created is None else start.created,
+            "created_at": int(now) // 1000 if start.created is None else start.created,
             "status": "in_progress",
             "error": None,
             "incomplete_details": None,

@@ -167,7 +167,9 @@ def item_type(head: Open) -> str:
 # ---- ids -------------------------------------------------------------------------------------------------
 
 _MADE: Final = re.compile(r"(?:msg|rs|fc|made)_.*_[0-9]+", re.DOTALL)
-_MADE_RESPONSE: Final = re.compile(r"resp_[0-9a-f]+")
+MADE_ID: Final = "resp_"
+"""How the id of a response begins that nobody gave."""
+_MADE_RESPONSE: Final = re.compile(MADE_ID + "[0-9a-f]+")
 
 
 def made(prefix: str, response: Any, index: int) -> str:
@@ -178,11 +180,6 @@ def made(prefix: str, response: Any, index: int) -> str:
 def is_made(id: str | None) -> bool:
     """Whether an id was made up."""
     return id is not None and _MADE.fullmatch(id) is not None
-
-
-def made_response_id(now: int) -> str:
-    """The id of a response that has none, at ``now``, milliseconds of Unix time."""
-    return f"resp_{now:x}"
 
 
 def same_response_id(said: str | None, meant: str | None) -> bool:

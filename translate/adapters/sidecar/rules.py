@@ -123,9 +123,7 @@ def check_framing(fields: Fields, max_body: int) -> None:
         raise Refused(413, "the body is too large")
 
 
-def sent_fields(
-    fields: Iterable[tuple[bytes, bytes]], request_id: bytes, scope: Scope, settings: Settings
-) -> Fields:
+def sent_fields(fields: Iterable[tuple[bytes, bytes]], request_id: bytes, scope: Scope, settings: Settings) -> Fields:
     """The fields that the upstream is sent. Content is asked for as it is: compressed, a stream would wait.
 
     Credentials stand in place of the client's own. Raises :class:`Refused` for what has passed here too often.
@@ -201,9 +199,7 @@ def returned_fields(raw: Iterable[tuple[bytes, bytes]], *, translated: bool) -> 
     return end_to_end(raw, _NOT_RETURNED | (REPLACED if translated else frozenset()))
 
 
-def located(
-    raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str, prefix: bytes = b""
-) -> Fields:
+def located(raw: Iterable[tuple[bytes, bytes]], status: int, url: str, base: str, prefix: bytes = b"") -> Fields:
     """The fields of an answer to ``url``, where ``location`` is a path of the sidecar.
 
     ``base``: the upstream; ``prefix``: the route's. Where the answer names another place, or one above the upstream's
