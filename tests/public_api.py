@@ -25,9 +25,7 @@ def public_api() -> str:
 def _lines(name: str) -> Iterator[str]:
     module = import_module(name)
     names = getattr(module, "__all__", None) or [
-        key
-        for key, value in vars(module).items()
-        if key[0] != "_" and getattr(value, "__module__", None) == name
+        key for key, value in vars(module).items() if key[0] != "_" and getattr(value, "__module__", None) == name
     ]
     for key in sorted(names):
         yield from _described(f"{name}.{key}", getattr(module, key))

@@ -15,6 +15,7 @@ from tests.test_laws import assert_same, there_and_back
 from translate import (
     Annotate,
     Append,
+    CarryError,
     Close,
     DecodeError,
     Event,
@@ -33,6 +34,7 @@ from translate import (
     TokenCounts,
     TranslateError,
     Translator,
+    TruncatedStream,
     Usage,
     check,
     convert,
@@ -319,3 +321,13 @@ def test_what_was_one_unit_comes_apart_where_it_does_not_come_whole(dst: str) ->
         stream = list(convert([unit, piece], "gemini-sse", dst, errors="encode", limits=Limits(part=limit)))
         assert check(stream, dst) == []
         assert [type(event).__name__ for event in decode(stream, dst)][-1] == "Failure"
+
+
+@pytest.mark.parametrize("shape", ["sse", "jsonl"])
+def test_a_carry_that_is_a_number_in_the_form_of_an_object_is_no_carry(shape: str) -> None:
+    unit, carry = b'{"success":true,"code":200,"value":{"type":"contentStart"}}', b'{"$number":"NaN"}'
+    stream = b": carry %s\ndata: %s\n\n" % (carry, unit) if shape == "sse" else unit[:-1] + b',"carry":%s}\n' % carry
+    with pytest.raises(CarryError, match="the carry is a number"):
+        list(decode([stream], f"gateway-{shape}"))
+    with pytest.raises(TruncatedStream):
+        list(decode([stream], f"gateway-{shape}", strict=False))

@@ -25,12 +25,14 @@ SCALARS = (
     | st.floats()
     | st.sampled_from([0.0, -0.0, 1e16, 1e22, 5e-324, 1.0, Beyond("1e400"), Beyond("-1E999")])
 )
-HARD = "\"\\/$\n\x85\u2028\u2029\ud83d\ude00é"
+HARD = '"\\/$\n\x85\u2028\u2029\ud83d\ude00é'
 TEXT = st.text(st.characters(exclude_categories=()), max_size=8) | st.text(HARD, max_size=5)
 VALUES = st.recursive(
     SCALARS | TEXT | st.sampled_from(["$number", "null", "NaN"]),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(TEXT | st.sampled_from(["$number", "$$number", "$", "a"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(TEXT | st.sampled_from(["$number", "$$number", "$", "a"]), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -130,7 +132,7 @@ def test_white_space_around_a_value(space: bytes) -> None:
         *(b"", b" ", b"{", b"[1,]", b"{'a':1}", b'{"a":1,}', b"01", b"+1", b".5", b"1.", b"1e", b"0x1", b"nan", b"inf"),
         *(b'"\n"', b'"\\x"', b'"\\u12"', b"1 2", b"[1e400", b"// x\n1", b"12345678901234567890x", b"tru", b"-"),
         b'\xef\xbb\xbf"a"',
-        *(b"\xc2\xa01", b"\x0b1", b"-Inf", b"--1", b"1_0", b'{1:2}', b'{"a" 1}', b"[1 2]"),
+        *(b"\xc2\xa01", b"\x0b1", b"-Inf", b"--1", b"1_0", b"{1:2}", b'{"a" 1}', b"[1 2]"),
     ],
 )
 def test_what_is_not_json(raw: bytes) -> None:
@@ -149,7 +151,7 @@ def test_what_is_not_utf8(raw: bytes) -> None:
 def test_an_error_shows_what_is_there() -> None:
     with pytest.raises(DecodeError) as caught:
         jsontext.loads(b'{"a": x}' + b" " * 1000)
-    assert str(caught.value).startswith("not JSON: Expecting value at character 6: {\"a\": x}")
+    assert str(caught.value).startswith('not JSON: Expecting value at character 6: {"a": x}')
     assert len(caught.value.excerpt or "") == 200
     with pytest.raises(DecodeError) as caught:
         jsontext.loads(b" " * 100 + b"\xff")

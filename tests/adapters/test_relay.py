@@ -22,6 +22,7 @@ from translate.adapters import Timeouts, relay
 pytestmark = pytest.mark.anyio
 TURN = (Path(__file__).resolve().parents[2] / "examples" / "claude-turn.unievent.sse").read_bytes()
 
+
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -23,7 +23,6 @@ VECTOR = b"".join(encode([Open("embedding"), Append([0.5]), Close(), Finish()], 
 """What the target has no words for."""
 
 
-
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -98,9 +98,7 @@ def test_what_a_page_of_another_site_may_post_unasked_is_refused(
         b"X: y",
     ],
 )
-def test_what_this_machine_posts_is_forwarded(
-    site: bytes, lines: tuple[bytes, ...], up: Recorder, port: int
-) -> None:
+def test_what_this_machine_posts_is_forwarded(site: bytes, lines: tuple[bytes, ...], up: Recorder, port: int) -> None:
     assert ask(port, request("/x", site, *lines, method="POST", body=b"{}")).status == 200
     assert len(up.asked) == 1
 

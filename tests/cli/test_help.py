@@ -98,7 +98,7 @@ def test_bash_completes_commands_options_and_formats(capfd: Shown) -> None:
     asked_for = {("insp",): "inspect", ("convert", "--lo"): "--loss", ("convert", "--to", "gateway-s"): "gateway-sse"}
     for words, wanted in asked_for.items():
         line = " ".join(f"'{word}'" for word in ("translate-streams", *words))
-        asked = f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _shtab_translate_streams; echo \"${{COMPREPLY[*]}}\""
+        asked = f'COMP_WORDS=({line}); COMP_CWORD={len(words)}; _shtab_translate_streams; echo "${{COMPREPLY[*]}}"'
         told = f"{script}\n{asked}\n"
         done = subprocess.run([bash], input=told, text=True, stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
         assert wanted in done.stdout.split()

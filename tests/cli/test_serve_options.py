@@ -72,7 +72,7 @@ def test_routes_have_what_all_have_but_for_their_own(file: Path) -> None:
 
 
 BAD: list[tuple[str, str]] = [
-    ('prot = 1\n', "no option is called 'prot'; 'port' is"),
+    ("prot = 1\n", "no option is called 'prot'; 'port' is"),
     ('port = "x"\n', "'port': 'x' is no whole number from 0"),
     ("port = true\n", "'port' is a text or a number"),
     ("playground = 1\n", "'playground' is true or false"),
@@ -112,9 +112,7 @@ def test_a_file_that_is_not_there_is_an_input_that_is_not_there(capsys: pytest.C
     assert "/nowhere/x.toml cannot be read" in capsys.readouterr().err
 
 
-def test_variables_are_said_by_their_names(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_variables_are_said_by_their_names(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(f"{PREFIX}MAX_MEMORY", "much")
     assert main(["serve", *MUST, "--check"]) == 2
     assert f"{PREFIX}MAX_MEMORY: 'much' is no whole number" in capsys.readouterr().err

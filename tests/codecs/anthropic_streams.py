@@ -29,9 +29,7 @@ def start(usage: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]
     return {"type": "message_start", "message": {**message, **members}}
 
 
-S = start(
-    {"input_tokens": 7, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 5, "output_tokens": 1}
-)
+S = start({"input_tokens": 7, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 5, "output_tokens": 1})
 STOP = {"type": "message_stop"}
 PING = {"type": "ping"}
 

@@ -106,8 +106,6 @@ def test_a_decoder_is_at_its_end_after_the_end(name: str, end: int, strict: bool
         assert decoder.state == "ended"
 
 
-
-
 @pytest.mark.parametrize("name", ["unievent", "gateway"])
 @pytest.mark.parametrize(
     "events",

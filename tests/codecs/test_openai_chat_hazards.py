@@ -350,7 +350,7 @@ ROWS: dict[str, tuple[list[Any], list[str]]] = {
         ["start", "open inline_data", "+b'\\x00\\x01'", "note openai", "close", STOP],
     ),
     "a chunk under a name": (
-        [S, b'event: chunk\ndata: ' + json.dumps(say(content="Hi")).encode() + b"\n\n", end("stop")],
+        [S, b"event: chunk\ndata: " + json.dumps(say(content="Hi")).encode() + b"\n\n", end("stop")],
         [*HI, "close", STOP],
     ),
     "arguments that are no JSON": (

@@ -83,8 +83,9 @@ def test_a_stream_and_its_translation_differ_incidentally_only(format: str, data
 def test_without_a_carry_that_holds_for_what_both_can_say(format: str, data: st.DataObject) -> None:
     stream = data.draw(event_streams(NATIVE))
     assume(all(type(event) is not Open or event.kind != "tool_call" or (event.id and event.name) for event in stream))
-    stream = [replace(event, id=None) if type(event) is Open and event.kind != "tool_call" else event
-              for event in stream]
+    stream = [
+        replace(event, id=None) if type(event) is Open and event.kind != "tool_call" else event for event in stream
+    ]
     stream[-1] = Finish(TokenCounts(5, 7), Reason(data.draw(st.sampled_from(("stop", "length", "tool_call")))))
     there = encode(stream, format, clock=clock, loss="drop")
     assert levels(compare(stream, decode(list(there), format))) <= {"incidental"}

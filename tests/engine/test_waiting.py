@@ -51,9 +51,7 @@ WAITING: dict[str, tuple[str, str, bytes, bytes]] = {
         "annotations in carries": beside(
             PIECE, {"events": ["append", {"event": "annotate", "namespace": "k", "data": MUCH}]}
         ),
-        "foreign units in carries": beside(
-            None, {"events": [{"event": "foreign", "codec": "q", "unit": {"x": MUCH}}]}
-        ),
+        "foreign units in carries": beside(None, {"events": [{"event": "foreign", "codec": "q", "unit": {"x": MUCH}}]}),
         "counts in carries": beside(None, {"events": [{"event": "usage", "usage": {"other": {"x": MUCH}}}]}),
         "arguments": blocks([delta(call("delta", MUCH))]),
     }.items()

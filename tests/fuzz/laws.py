@@ -113,7 +113,8 @@ def translated(chunks: Sequence[Any], src: str, dst: str, *, now: Any = 0, **opt
 
 def read(chunks: Sequence[Any], src: str, **options: Any) -> tuple[list[Any], Told]:
     """The first half of one."""
-    return drive(EventReader(src, **options), chunks)
+    clock = Clock()
+    return drive(EventReader(src, clock=clock, **options), chunks, clock)
 
 
 def reference(run: Callable[[], tuple[list[Any], Told]]) -> tuple[list[Any], Told]:
@@ -146,14 +147,26 @@ def alike(found: Sequence[Any], expected: Sequence[Any], law: str) -> None:
 
 
 def meant(events: Iterable[Event]) -> list[Any]:
-    """What a source meant: without what anyone made up. The JSON forms."""
-    return [to_json(event) for event in at_home(events, *MAKERS)]
+    """What a source meant: without what anyone made up. The JSON forms, changes of a unit in one order."""
+    return [_ordered(to_json(event)) for event in at_home(events, *MAKERS)]
+
+
+def _ordered(value: Any) -> Any:
+    """The operations of patches stand in the order of members, which means nothing."""
+    if isinstance(value, list):
+        return [_ordered(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    out = {key: _ordered(each) for key, each in value.items()}
+    if isinstance(out.get("patch"), list):
+        out["patch"] = sorted(out["patch"], key=repr)
+    return out
 
 
 def units_of(stream: Sequence[Any], format: str) -> list[Any]:
     """The units of a stream that was written here; of events what nobody made up."""
     if format.startswith("events"):
-        return meant(decode(stream, format))
+        return meant(decode(stream, format, clock=Clock()))
     if format in OBJECTS:
         return list(stream)
     lines = b"".join(stream).replace(b": keep-alive\n\n", b"").split(b"\n")
@@ -180,4 +193,4 @@ def decoded_again(events: Sequence[Event], format: str) -> None:
         stream = list(encode([replace(event) for event in events], format, clock=Clock()))
     except TranslateError:
         return
-    alike(meant(decode(stream, format)), meant(events), f"decode, encode and decode {format}")
+    alike(meant(decode(stream, format, clock=Clock())), meant(events), f"decode, encode and decode {format}")

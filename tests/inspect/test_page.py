@@ -147,9 +147,7 @@ def test_the_name_of_a_row_has_all_that_is_seen_of_it(page: Page, shown: Any) ->
 
 
 @pytest.mark.parametrize(("width", "panel"), [(1280, "#open"), (1440, "#open"), (1280, "#show-losses")])
-def test_a_unit_stays_in_sight_when_the_panel_opens_and_closes(
-    page: Page, shown: Any, width: int, panel: str
-) -> None:
+def test_a_unit_stays_in_sight_when_the_panel_opens_and_closes(page: Page, shown: Any, width: int, panel: str) -> None:
     page.size(width, 800)
     shown(views.long(1000))
     # the rails as narrow as beside the playground's own column

@@ -85,9 +85,7 @@ def grouped(about: str, found: list[Any], says: str, does: str = "rejects the st
 
 def ended(about: str, data: bytes, rejected: bytes, does: str, says: str, converted: int = 1) -> Fault:
     """Streams end to end."""
-    return Fault(
-        about, does, says, 1, (1 + converted, converted, 1), data, (), (rejected,), fixed=lambda content: GOOD
-    )
+    return Fault(about, does, says, 1, (1 + converted, converted, 1), data, (), (rejected,), fixed=lambda content: GOOD)
 
 
 def unreadable(about: str, data: bytes, says: str, name: str = "") -> Fault:

@@ -16,7 +16,7 @@ SETTINGS = Settings("gateway-sse", "unievent-sse", clock=7)
 
 def frames(number: int) -> list[dict[str, Any]]:
     """The units of a stream of so many pieces of text."""
-    texts = (frame("content", value=f"{index}é\u2028\"\\{'x' * (number % 7)}") for index in range(number))
+    texts = (frame("content", value=f'{index}é\u2028"\\{"x" * (number % 7)}') for index in range(number))
     return [*FRAMES[:2], *texts, *FRAMES[4:]]
 
 

@@ -212,9 +212,7 @@ def test_a_process_that_is_killed(
 
 @pytest.mark.parametrize("layout", [Layout(), Layout("lines"), Layout("lines", "unit", units=True, id="id", order="n")])
 @pytest.mark.parametrize("lost", ["converted", "reject", "row"])
-def test_counts_that_do_not_add_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: Layout, lost: str
-) -> None:
+def test_counts_that_do_not_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: Layout, lost: str) -> None:
     data = {"streams": GOOD + faults.CUT, "lines": faults.records(faults.one(GOOD), faults.one(faults.CUT))}
     path = tmp_path / "in" / "log"
     path.write_bytes(data[layout.container])

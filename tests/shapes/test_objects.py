@@ -182,9 +182,7 @@ def test_a_missing_end_of_an_array_is_reported() -> None:
     for cut in (data[:-1], data[:-1] + ", "):
         report = Report()
         assert len(list(convert([cut], "unievent", "events", report=report))) == 5
-        assert [(f.field, f.reason) for f in report.repairs] == [
-            ("end of input", "what holds the units lacks its end")
-        ]
+        assert [(f.field, f.reason) for f in report.repairs] == [("end of input", "what holds the units lacks its end")]
     with pytest.raises(TruncatedStream):
         list(convert([data[:-2]], "unievent", "events"))
 

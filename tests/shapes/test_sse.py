@@ -20,9 +20,7 @@ BOM = b"\xef\xbb\xbf"
 DONE = b"[DONE]"
 
 
-def reader(
-    limit: int | None = None, *, strict: bool = True, done: bytes | None = DONE, **options: Any
-) -> SseReader:
+def reader(limit: int | None = None, *, strict: bool = True, done: bytes | None = DONE, **options: Any) -> SseReader:
     return Sse(done, **options).reader(Limits() if limit is None else limits(limit), strict)
 
 

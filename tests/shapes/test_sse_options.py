@@ -211,7 +211,7 @@ def test_an_error_line_is_a_unit(line: bytes, unit: bytes, name: str) -> None:
 def test_an_error_line_comes_home_as_one(line: str, unit: Any, name: str) -> None:
     shape = Sse(DONE, errors=True)
     out = written(shape, (unit, name, {"v": 1}))
-    assert out == b": carry {\"v\":1}\nerror: " + line.encode() + b"\n\n"
+    assert out == b': carry {"v":1}\nerror: ' + line.encode() + b"\n\n"
     # where there are no such lines, the name is none
     assert written(Sse(), (unit, name, None)).startswith(b"data: {")
 

@@ -139,7 +139,10 @@ class FrameOpener:
         """The carry with its numbers as they were."""
         try:
             jsontext.check_value(carry, self._nesting)
-            return jsontext.from_strict(carry)  # type: ignore[no-any-return]
+            exact = jsontext.from_strict(carry)
+            if isinstance(exact, dict):
+                return exact
+            self._fault(CarryError("the carry is a number", expected="an object"))
         except (DecodeError, LimitExceeded) as error:
             self._fault(CarryError(f"the carry cannot be read: {error.what}"))
         return None
