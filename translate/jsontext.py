@@ -256,7 +256,8 @@ def same(a: Any, b: Any) -> bool:
     if kind is str:
         return a == b or (not a.isascii() and units(a) == units(b))
     if kind is dict:
-        return len(a) == len(b) and all(k in b and same(v, b[k]) for k, v in a.items())
+        # most are texts that are equal: they are not worth a call
+        return a.keys() == b.keys() and all((type(v) is str and v == b[k]) or same(v, b[k]) for k, v in a.items())
     if kind is list:
         if len(a) > _MANY and a == b and {*map(type, a)} == {float} == {*map(type, b)} and 0.0 not in a:
             # a vector

@@ -42,6 +42,8 @@ class Expecting:
         self, canonical: Canonical, meant: Sequence[Event], values: object, there: JsonObject | None = None
     ) -> JsonObject:
         """The unit as this stream has repeated itself, with what moves in it. ``there``: the one that stands there."""
+        if there is not None and values is None and self._meets(canonical, there):
+            return there
 
         def right(found: JsonObject) -> bool:
             return self._is_right(found, canonical, meant, there)
@@ -59,6 +61,10 @@ class Expecting:
         values = repeats.values(canonical.form, expected, unit)
         moved = None if values is None else repeats.moved(canonical.form, expected, values)
         return values if moved is not None and self._is_right(moved, canonical, said, unit) else None
+
+    def _meets(self, canonical: Canonical, unit: JsonObject) -> bool:
+        expected = self._repeats.expected(canonical.form, canonical.unit, canonical.says)
+        return self._repeats.meets(expected, unit)
 
     def _is_right(
         self, found: JsonObject, canonical: Canonical, meant: Sequence[Event], unit: JsonObject | None

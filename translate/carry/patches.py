@@ -13,6 +13,7 @@ from ..errors import shown
 
 Patch = list[list[Any]]
 _ABSENT = object()
+_PLAIN = (str, int)
 
 
 class PatchError(ValueError):
@@ -22,12 +23,19 @@ class PatchError(ValueError):
 def diff(canonical: Any, actual: Any) -> Patch:
     """The operations that make ``actual`` of ``canonical``. Empty where they are equal as JSON values."""
     out: Patch = []
+    if canonical is actual:
+        return out
     waiting: list[tuple[Any, Any, list[Any]]] = [(canonical, actual, [])]
     while waiting:
         a, b, path = waiting.pop()
         if type(a) is dict and type(b) is dict:
             out += [[[*path, k]] for k in a if k not in b]
-            changed = [(a.get(k, _ABSENT), v, [*path, k]) for k, v in b.items() if not _equals(a.get(k, _ABSENT), v)]
+            changed: list[tuple[Any, Any, list[Any]]] = []
+            for k, v in b.items():
+                held = a.get(k, _ABSENT)
+                # most are equal at the first look
+                if held is not v and (held != v or type(held) is not type(v) or type(v) not in _PLAIN):
+                    changed.append((held, v, [*path, k]))
             waiting += reversed(changed)
         elif type(a) is list and type(b) is list and len(a) == len(b):
             if a == b and jsontext.same(a, b):
@@ -36,11 +44,6 @@ def diff(canonical: Any, actual: Any) -> Patch:
         elif a is _ABSENT or not jsontext.same(a, b):
             out.append([path, b])
     return out
-
-
-def _equals(a: Any, b: Any) -> bool:
-    """Whether two values are equal at the first look."""
-    return a is b or (type(a) is type(b) in (str, int) and bool(a == b))
 
 
 def apply(unit: Any, patch: Any, nesting: int = jsontext.NESTING) -> Any:

@@ -32,6 +32,40 @@ _LARGEST: Final = 1 << 16
 """What a form that is kept weighs, at most. No option: both ends of a translation have to keep the same."""
 
 
+class Slot:
+    """Where a value that moves is kept, in changes."""
+
+    __slots__ = ("_holder", "_key", "path")
+
+    def __init__(self, holder: Any, key: Any, path: list[Any]) -> None:
+        """``path``: where it stands in a unit."""
+        self._holder, self._key, self.path = holder, key, path
+
+    @property
+    def value(self) -> Any:
+        """The last one."""
+        return self._holder[self._key]
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._holder[self._key] = value
+
+
+def _slot(op: list[Any], path: list[Any]) -> Slot | None:
+    """Where an operation keeps what stands at a path."""
+    size = len(op[0])
+    if len(op) != 2 or op[0] != path[:size]:
+        return None
+    holder, key = op, 1
+    for step in path[size:]:
+        holder, key = holder[key], step
+        if not (type(holder) is dict and key in holder) and not (
+            type(holder) is list and type(key) is int and key < len(holder)
+        ):
+            return None
+    return None if type(holder[key]) is _Hole else Slot(holder, key, path)
+
+
 class _Hole(str):
     """In changes: where the text stands that the unit says as the one of that number."""
 
@@ -41,21 +75,35 @@ class _Hole(str):
 class Repeats:
     """How the units of each form differ from those that their codec would write."""
 
-    __slots__ = ("_changes", "_moving")
+    __slots__ = ("_asked", "_changes", "_met", "_moving")
 
     def __init__(self) -> None:
         self._changes: dict[Hashable, patches.Patch] = {}
         self._moving: dict[Hashable, list[list[Any]]] = {}
+        self._asked: tuple[JsonObject, JsonObject] | None = None
+        """The canonical unit that was asked for last, and the one that is expected for it: not to look twice."""
+        self._met: tuple[JsonObject, JsonObject] | None = None
+        """The last unit that was the expected one, and that."""
 
     def expected(self, form: Hashable, canonical: JsonObject, says: Sequence[str]) -> JsonObject:
         """The unit that is expected where ``canonical`` would be written. ``says``: the texts that it says."""
         changes = self._changes.get(form)
         if not changes:
             return canonical
-        try:
-            return patches.apply(canonical, _filled(changes, says))  # type: ignore[no-any-return]
-        except patches.PatchError:
-            return canonical
+        if self._asked is None or self._asked[0] is not canonical:
+            try:
+                self._asked = canonical, patches.apply(canonical, _filled(changes, says))
+            except patches.PatchError:
+                self._asked = canonical, canonical
+        return self._asked[1]
+
+    def meets(self, expected: JsonObject, unit: JsonObject) -> bool:
+        """Whether ``unit`` is the expected one."""
+        if self._met is None or self._met[0] is not unit or self._met[1] is not expected:
+            if not jsontext.same(expected, unit):
+                return False
+            self._met = unit, expected
+        return True
 
     def values(self, form: Hashable, expected: JsonObject, unit: JsonObject) -> list[Any] | None:
         """What moves in ``unit``, if it differs from the expected one in that; ``None`` where nothing does, or more."""
@@ -97,25 +145,37 @@ class Repeats:
             return moved if right(moved) else None
         return expected if expected is canonical or right(expected) else canonical
 
+    def slots(self, form: Hashable) -> list[Slot] | None:
+        """Where what moves in units of this form is kept; ``None`` where it is not all by itself."""
+        found = []
+        for path in self._moving.get(form, ()):
+            slot = next((slot for op in self._changes[form] if (slot := _slot(op, path)) is not None), None)
+            if slot is None:
+                return None
+            found.append(slot)
+        return found
+
     def take(self, form: Hashable, canonical: JsonObject, unit: JsonObject, says: Sequence[str]) -> bool:
-        """Go on behind ``unit``; whether it was as expected."""
+        """Go on behind ``unit``; whether the next one may well be as expected."""
+        expected = self.expected(form, canonical, says)
+        met = self.meets(expected, unit)
+        self._asked = self._met = None
+        if met:
+            return True
         changes = patches.diff(canonical, unit)
         known = form in self._changes
-        if not changes and not known:
-            return True
-        steady = False
         moving = self._moving.get(form, [])
+        steady = True
         if known:
-            others = patches.diff(self.expected(form, canonical, says), unit)
-            steady = not others
-            for op in others:
+            for op in patches.diff(expected, unit):
                 path = _steady(op[0])
                 says_it = len(op) == 2 and type(op[1]) is str and op[1] in says
                 if len(op) == 2 and path and not says_it and path not in moving and len(moving) < _MOST:
                     moving.append(path)
+                steady = steady and len(op) == 2 and path in moving
         elif len(self._changes) >= _FORMS:
             return False
-        if of_value(changes) + of_value(moving) + (len(form) if isinstance(form, Sized) else 0) > _LARGEST:
+        if changes and of_value(changes) + of_value(moving) + (len(form) if isinstance(form, Sized) else 0) > _LARGEST:
             self._changes.pop(form, None)
             self._moving.pop(form, None)
             return False

@@ -39,6 +39,7 @@ from .words import (
     are_blank,
     hot_unit,
     kind_of_block,
+    plain_head,
     read_block,
     read_error,
     read_reason,
@@ -60,6 +61,8 @@ STATES: Final[dict[str, dict[str, str]]] = {
     ENDED: {},
 }
 """State → unit → next state; ``ping`` and units of unknown type stand anywhere before the end."""
+_BEGINS: Final = ("type", "index", "content_block")
+_ENDS: Final = ("type", "index")
 
 
 class AnthropicDecoder(Decoder):
@@ -181,7 +184,7 @@ class AnthropicDecoder(Decoder):
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         if self._state is not BLOCK:
-            return None
+            return self._plain_other(unit, name)
         try:
             delta, index, (kind, key) = unit["delta"], unit["index"], GROWS[self._kind]
             text = delta[key]
@@ -196,11 +199,36 @@ class AnthropicDecoder(Decoder):
                 and (self._begun or text != REDACTED)
             )
         except (KeyError, TypeError):
-            return None
+            return self._plain_other(unit, name)
         if not usual:
             return None
         self.grow(text)
         return [Append(text)]
+
+    def _plain_other(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        """A beginning or an end of a block as this format writes it, and a ping."""
+        kind = unit.get("type")
+        if name is not None and name != kind:
+            return None
+        said: list[Event]
+        if kind == "content_block_start" and self._state is BETWEEN and not self._pending:
+            block, index = unit.get("content_block"), unit.get("index")
+            head = plain_head(block) if type(block) is dict else None
+            if head is None or len(unit) != len(_BEGINS) or type(index) is not int or index != self._blocks:
+                return None
+            said = [head]
+        elif kind == "content_block_stop" and self._open:
+            if len(unit) != len(_ENDS) or type(unit.get("index")) is not int or unit != stop_unit(self._index):
+                return None
+            if self._is_half():
+                return None
+            said = [Close()]
+        elif kind == "ping" and len(unit) == 1:
+            said = [Ping({NAME: {}})]
+        else:
+            return None
+        self.take(unit, said)
+        return said
 
     # ---- the long way
 

@@ -29,7 +29,7 @@ from translate.carry.reasons import guessed
 from translate.codec import Encoder, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 
-from .decoder import BLOCK, ENDED, OPENING, AnthropicDecoder
+from .decoder import BETWEEN, BLOCK, ENDED, OPENING, AnthropicDecoder
 from .words import (
     GROWS,
     MADE_ID,
@@ -107,17 +107,34 @@ class AnthropicEncoder(AnthropicDecoder, Encoder):
 
     def say(self, events: Sequence[Event]) -> Said | None:
         event = events[0]
-        if type(event) is not Append or event.state is not None or not self._open or len(events) != 1:
+        if len(events) != 1 or (event.residue is not None and NAME in event.residue):
             return None
+        if type(event) is not Append:
+            return self._say_bracket(event)
         text, kind = event.data, self._kind
-        if type(text) is not str or kind not in GROWS or not (self._begun or text != REDACTED):
+        if event.state is not None or not self._open or type(text) is not str or kind not in GROWS:
             return None
-        if event.residue is not None and NAME in event.residue:
+        if not (self._begun or text != REDACTED):
             return None
         type_, key = GROWS[kind]
         self.grow(text)
         unit = {"type": "content_block_delta", "index": self._index, "delta": {"type": type_, key: text}}
         return unit, "content_block_delta", False
+
+    def _say_bracket(self, event: Event) -> Said | None:
+        """The beginning of a block of text, or the end of one that is no half call."""
+        if type(event) is Open:
+            if event.kind != "text" or self._state is not BETWEEN or self._pending:
+                return None
+            if event.id is not None or event.name is not None or event.mime_type is not None:
+                return None
+            unit = start_unit(self._blocks, {"type": "text", "text": ""})
+        elif type(event) is Close and not event.cut and self._open and not self._is_half():
+            unit = stop_unit(self._index)
+        else:
+            return None
+        self.take(unit, [event])
+        return unit, unit["type"], False
 
     # ---- the message; ``index``: that of the open block, if there is one
 

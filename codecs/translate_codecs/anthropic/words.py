@@ -98,6 +98,19 @@ def read_block(block: JsonObject) -> list[Event]:
     return [head, Append(text, state)] if text or state else [head]
 
 
+def plain_head(block: JsonObject) -> Open | None:
+    """The opening that a block says which holds nothing and is as this format writes it; ``None`` for any other."""
+    type_ = block.get("type")
+    if type_ == "text":
+        return Open("text") if len(block) == 2 and block.get("text") == "" else None
+    if type_ == "tool_use" and len(block) == 4 and block.get("input") == {}:
+        id, called = block.get("id"), block.get("name")
+        # without an id or a name it is not said as it came
+        return Open("tool_call", id, called) if type(id) is type(called) is str and id and called else None
+    empty = type_ == "thinking" and len(block) == 3 and block.get("thinking") == block.get("signature") == ""
+    return Open("thinking") if empty else None
+
+
 def said_open(head: Open) -> Open:
     """The opening that the block of a part says."""
     if head.kind in CALLS or head.kind == "server_tool_result":

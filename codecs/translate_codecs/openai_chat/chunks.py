@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from translate import jsontext
 from translate.algebra.events import JsonObject, TokenCounts
@@ -89,28 +89,51 @@ def _objects(owner: JsonObject, key: str, where: str = "a delta") -> Iterator[Js
 
 
 def _read_delta(delta: JsonObject, out: Chunk) -> None:
-    if isinstance(delta.get("content"), list):
+    content = delta.get("content")
+    if type(content) is str:
+        out.text = content
+    elif isinstance(content, list):
         _read_list(delta, out)
     else:
         out.text = optional(delta, "content", str, "a delta")
     for name in reversed(FIELDS):
-        if (text := optional(delta, name, str, "a delta")) or (text is not None and not out.thinking):
-            out.thinking, out.member = text, None if out.thinking else name
+        if name in delta:
+            text = optional(delta, name, str, "a delta")
+            if text or (text is not None and not out.thinking):
+                out.thinking, out.member = text, None if out.thinking else name
+    # most have nothing else
+    for name, read in _MEMBERS.items():
+        if delta.get(name) is not None:
+            read(delta, out)
+
+
+def _read_details(delta: JsonObject, out: Chunk) -> None:
     out.details = list(_objects(delta, "reasoning_details"))
     if out.thinking is None:
         texts = [entry.get(name) for entry in out.details for name in ("text", "summary")]
         out.thinking = "".join(filter(lambda text: isinstance(text, str), texts)) or None  # type: ignore[arg-type]
+
+
+def _read_refusal(delta: JsonObject, out: Chunk) -> None:
     out.refusal = optional(delta, "refusal", str, "a delta")
+
+
+def _read_calls(delta: JsonObject, out: Chunk) -> None:
     out.calls += [_read_call(entry) for entry in _objects(delta, "tool_calls")]
+
+
+def _read_old_call(delta: JsonObject, out: Chunk) -> None:
     old = optional(delta, "function_call", dict, "a delta")
-    if old is not None:
-        name, text = (optional(old, key, str, "a function_call") for key in ("name", "arguments"))
-        out.calls.append(CallPiece("function", None, name, text))
+    name, text = (optional(old, key, str, "a function_call") for key in ("name", "arguments"))
+    out.calls.append(CallPiece("function", None, name, text))
+
+
+def _read_tools(delta: JsonObject, out: Chunk) -> None:
     out.executed = [_read_executed(entry, i) for i, entry in enumerate(_objects(delta, "executed_tools"))]
-    out.notes += [("openai", entry) for entry in optional(delta, "annotations", list, "a delta") or []]
-    audio = optional(delta, "audio", dict, "a delta")
-    if audio is not None:
-        _read_audio(audio, out)
+
+
+def _read_annotations(delta: JsonObject, out: Chunk) -> None:
+    out.notes += [("openai", entry) for entry in optional(delta, "annotations", list, "a delta")]
 
 
 def _read_list(delta: JsonObject, out: Chunk) -> None:
@@ -150,7 +173,8 @@ def _read_executed(entry: JsonObject, at: int) -> Executed:
     return Executed(at if index is None else index, name, arguments or "", output)
 
 
-def _read_audio(audio: JsonObject, out: Chunk) -> None:
+def _read_audio(delta: JsonObject, out: Chunk) -> None:
+    audio = optional(delta, "audio", dict, "a delta")
     text = optional(audio, "data", str, "audio")
     try:
         out.audio = base64_bytes(text) if text else None
@@ -159,3 +183,17 @@ def _read_audio(audio: JsonObject, out: Chunk) -> None:
     transcript = optional(audio, "transcript", str, "audio")
     if transcript:
         out.notes.append(("openai", {"transcript": transcript}))
+
+
+_MEMBERS: Final[dict[str, Callable[[JsonObject, Chunk], None]]] = {
+    "reasoning_details": _read_details,
+    "refusal": _read_refusal,
+    "tool_calls": _read_calls,
+    "function_call": _read_old_call,
+    "executed_tools": _read_tools,
+    "annotations": _read_annotations,
+    "audio": _read_audio,
+}
+"""What else a delta may have, in the order in which it is read."""
+MEANT: Final = frozenset({"role", "content", *FIELDS, *_MEMBERS})
+"""The members of a delta that mean something."""

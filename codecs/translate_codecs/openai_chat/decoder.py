@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from translate.algebra.events import (
     Append,
@@ -22,11 +22,13 @@ from translate.algebra.events import (
 from translate.algebra.json_form import same_event
 from translate.algebra.serial import Serial, said_before
 from translate.carry.expecting import Canonical
+from translate.carry.repeats import VALUES
 from translate.codec import TEXT, Codec, Decoder, Hot, Options
 from translate.errors import TranslateError
 
 from .steps import Known, Step
-from .units import Units, Usual, states_of
+from .units import Units, states_of
+from .usual import Usual
 from .words import NAME, REASON, entry_of, read_reason
 
 ENDED = "ended"
@@ -64,8 +66,11 @@ class ChatDecoder(Decoder):
         return list(self._look(unit, name).said)
 
     def canonical(self, step: Step) -> Canonical:
-        """The unit that would be written for what a unit says."""
-        return self._units.write(step.said, step.chunk.reason)
+        """The unit that would be written for what a unit says; until the stream goes on, it is the same."""
+        if step.canonical is None or step.chunk.error:
+            # how an error is written depends on its residue
+            step.canonical = self._units.write(step.said, step.chunk.reason)
+        return step.canonical
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         known = self._known
@@ -76,7 +81,7 @@ class ChatDecoder(Decoder):
             said = step.said
             self._units.steady = False
             if type(said[-1]) is not Foreign and not step.repeats:
-                self._units.take(unit, self.canonical(step), first=type(said[0]) is Start)
+                self._units.take(unit, self.canonical(step), first=type(said[0]) is Start, grows=step.grows)
             self._units.count(step.chunk.details)
             step.take()
             if step.chunk.reason:
@@ -109,29 +114,23 @@ class ChatDecoder(Decoder):
 
     def _usual(self) -> Usual | None:
         """The unit of a plain fragment of the open part, if such are usual now."""
-        if self._last.usual is None:
+        if self._last.usual is None and self._units.steady:
             known, open = self._known, self._known.serial.open
-            free = self._units.call is not None and self._units.call.free
-            if (
-                open is None
-                or known.serial.waits
-                or free
-                or open[0] not in ("text", "refusal", "thinking", "tool_call")
-            ):
-                return None
-            unit = self._units.usual()
-            if unit is None or not self._grows(unit):
-                return None
-            self._last.usual = Usual(unit)
+            if open is not None and open[0] in _GROWS and not known.serial.waits and not self._is_free():
+                self._last.usual = self._units.usual(self._grows)
+            # not to look twice
+            self._units.steady = False
         return self._last.usual
 
     def _grows(self, unit: JsonObject) -> bool:
-        """Whether a unit says that its :data:`TEXT` grows the open part, and nothing else."""
         try:
             said = Step(self._known, unit).said
         except TranslateError:
             return False
         return len(said) == 1 and same_event(said[0], Append(TEXT))
+
+    def _is_free(self) -> bool:
+        return self._units.call is not None and self._units.call.free
 
     def hot(self) -> Hot | None:
         usual = self._last.usual or self._usual()
@@ -142,12 +141,18 @@ class ChatDecoder(Decoder):
             self._units.call.arguments.add(text)
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
-        usual = self._last.usual or self._usual()
-        text = usual.text(unit) if usual is not None and name is None else None
-        if not text:
+        if self._last.usual is None and not (self._units.steady and may_grow(unit)):
             return None
+        usual = self._usual()
+        found = usual.read(unit) if usual is not None and name is None else None
+        if usual is None or found is None or not found[0]:
+            return None
+        text, moved = found
         self.grow(text)
-        return [Append(text)]
+        if moved is None:
+            return [Append(text)]
+        usual.move(moved)
+        return [Append(text, None, {NAME: {VALUES: moved}})]
 
     # ---- the end
 
@@ -156,8 +161,7 @@ class ChatDecoder(Decoder):
 
     def close(self, *, marked: bool) -> list[Event]:
         known = self._known
-        end = Step(known, {})
-        end.said.clear()
+        end = Step(known, None)
         if not marked and known.reason is None:
             end.release()
             return [said_before(event, NAME) for event in end.said]
@@ -166,6 +170,17 @@ class ChatDecoder(Decoder):
         mark: JsonObject = {"synthetic": True} if known.made_up else {}
         finish = Finish(counts, read_reason(known.reason), {NAME: mark})
         return [*(said_before(event, NAME) for event in end.said), finish]
+
+
+_GROWS: Final = ("text", "refusal", "thinking", "tool_call")
+
+
+def may_grow(unit: Any) -> bool:
+    """Whether a unit may be a plain fragment, at the first look."""
+    choices = unit.get("choices")
+    if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
+        return False
+    return choices[0].get("finish_reason") is None and bool(choices[0].get("delta"))
 
 
 class _Last:

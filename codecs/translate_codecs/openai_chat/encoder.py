@@ -74,13 +74,21 @@ class ChatEncoder(ChatDecoder, Encoder):
         event = events[0]
         if len(events) != 1 or type(event) is not Append or event.state is not None or type(event.data) is not str:
             return None
-        if not event.data or event.data == REDACTED or (event.residue and NAME in event.residue):
+        text = event.data
+        if not text or text == REDACTED:
+            return None
+        own = event.residue.get(NAME) if event.residue else None
+        if own is not None and own.keys() != {VALUES}:
             return None
         usual = self._last.usual or self._usual()
-        if usual is None:
+        values = None if own is None else own[VALUES]
+        unit = usual.write(text, values) if usual is not None else None
+        if usual is None or unit is None:
             return None
-        self.grow(event.data)
-        return usual.unit(event.data), None, False
+        if values is not None:
+            usual.move(values)
+        self.grow(text)
+        return unit, None, False
 
     # ---- what units are expected
 
@@ -104,13 +112,14 @@ class ChatEncoder(ChatDecoder, Encoder):
             out[LINE] = LINES.index(step.name)
         return out if out or step.opaque or step.chunk.error else None
 
-    def whole(self, events: Sequence[Event], unit: JsonObject | None = None) -> JsonObject | None:
+    def whole(self, events: Sequence[Event]) -> JsonObject | None:
         own = self.residue(events[0])
         canonical = self._units.write(events, reason_in(own))
-        return self._expecting.unit(canonical, events, own.get(VALUES) if own else None, unit)
+        return self._expecting.unit(canonical, events, own.get(VALUES) if own else None)
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
-        return self.whole(said, unit)
+        own = self.residue(said[0])
+        return self._expecting.unit(self.canonical(self._look(unit)), said, own.get(VALUES) if own else None, unit)
 
     # ---- the units of events: the last of them is new
 

@@ -27,6 +27,7 @@ from translate.algebra.events import (
 )
 from translate.algebra.serial import Serial, Turn, said_before
 from translate.algebra.states import REASONING_FIELD
+from translate.carry.expecting import Canonical
 from translate.errors import GrammarError
 
 from .chunks import CallPiece, Chunk, Executed, read_chunk
@@ -87,13 +88,18 @@ class Known:
 class Step:
     """What a unit says (``said``) behind what is known, which stays as it is until :meth:`take`."""
 
-    def __init__(self, known: Known, unit: JsonObject) -> None:
-        """Raises :class:`DecodeError`, :class:`GrammarError` and :class:`LimitExceeded`."""
-        self.unit = unit
+    def __init__(self, known: Known, unit: JsonObject | None) -> None:
+        """Without a unit nothing is said yet.
+
+        Raises :class:`DecodeError`, :class:`GrammarError` and :class:`LimitExceeded`.
+        """
+        self.unit: JsonObject = {} if unit is None else unit
         self.name: str | None = None
         """The name that it came under."""
+        self.canonical: Canonical | None = None
+        """The unit that would be written for what it says, once that was asked for."""
         self.known = known
-        self.chunk = chunk = read_chunk(unit)
+        self.chunk = chunk = Chunk() if unit is None else read_chunk(unit)
         self.turn: Turn[Key] = known.serial.turn()
         self.begun = known.begun
         self.later = list(known.later)
@@ -109,14 +115,21 @@ class Step:
         self.repeats = False
         """Whether a state in it was said before: it tells nothing of what other units hold."""
         self.said: list[Event] = self.turn.said
-        self.starts = not known.started and bool(chunk.choices or unit.get("id") or unit.get("model"))
-        self._read(chunk)
+        self.starts = not known.started and bool(chunk.choices or self.unit.get("id") or self.unit.get("model"))
+        if unit is not None:
+            self._read(chunk)
 
     @property
     def reason(self) -> str | None:
         """The reason that stands behind the unit."""
         chunk, known = self.chunk, self.known
         return standing(chunk.reason, known.reason) if chunk.reason else known.reason
+
+    @property
+    def grows(self) -> bool:
+        """Whether the unit says one fragment, and at most that its part began in place of another."""
+        said = self.said
+        return type(said[-1]) is Append and not self.opaque and all(type(event) in _BEGINS for event in said[:-1])
 
     def _read(self, chunk: Chunk) -> None:
         if self.starts:
@@ -355,3 +368,6 @@ class Step:
         for key in self.over:
             # its text is no longer asked for
             del known.by_key[key]
+
+
+_BEGINS = (Close, Open)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from translate import jsontext
@@ -13,9 +13,11 @@ from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
 from translate.carry.expecting import Canonical
 from translate.carry.repeats import Repeats
-from translate.codec import TEXT, Hot, Options
+from translate.codec import TEXT, Options
 
+from .chunks import MEANT
 from .steps import Call
+from .usual import Usual
 from .words import (
     FIELDS,
     MADE_ID,
@@ -47,7 +49,7 @@ class Units:
         self.field = FIELDS[0]
         self.repeats = Repeats()
         self.steady = False
-        """Whether the last unit was as expected, and a fragment of the open part."""
+        """Whether the last unit was a fragment of the open part, and the next one may well be as expected."""
         self._at: int | None = None
         """When the stream began, where that has to be made up: looked up once."""
         self._top: JsonObject | None = None
@@ -83,8 +85,8 @@ class Units:
 
     # ---- what is known
 
-    def take(self, unit: JsonObject, canonical: Canonical, *, first: bool) -> None:
-        """Go on behind a unit that was read or written; ``first``: it opens the stream."""
+    def take(self, unit: JsonObject, canonical: Canonical, *, first: bool, grows: bool) -> None:
+        """Go on behind a unit that was read or written; ``first``: it opens the stream; ``grows``: a part, alone."""
         choices = unit.get("choices") or [{}]
         if first:
             kept = {k: v for k, v in unit.items() if k not in _PER_UNIT and (k != "usage" or v is None)}
@@ -92,7 +94,7 @@ class Units:
             self._choice = jsontext.copied({k: v for k, v in choices[0].items() if k not in _PER_CHOICE})
         elif canonical.form:
             steady = self.repeats.take(canonical.form, canonical.unit, unit, canonical.says)
-            self.steady = steady and len(canonical.form) == 1
+            self.steady = steady and grows and len(canonical.form) == 1
         message = choices[0].get("message")
         if self._whole is None and first and isinstance(message, dict):
             self._whole = Growth()
@@ -113,72 +115,47 @@ class Units:
             self.calls += self.kind == "tool_call"
             self.field = FIELDS[0]
 
-    def usual(self) -> JsonObject | None:
-        """The unit of a plain fragment of the open part, with :data:`TEXT` for its text, where such are usual."""
+    def usual(self, grows: Callable[[JsonObject], bool]) -> Usual | None:
+        """The unit of a plain fragment of the open part, where such are usual.
+
+        ``grows``: whether a unit says that its :data:`TEXT` grows the open part, and nothing else.
+        """
         if not self.steady or self._whole is not None or not self.kind:
             return None
         canonical = self.write([Append(TEXT)])
         unit = self.repeats.expected(canonical.form, canonical.unit, canonical.says)
-        return unit if _holes(unit) == 1 else None
+        moving = self.repeats.slots(canonical.form)
+        if moving is None or not all(_is_idle(slot.path) for slot in moving):
+            return None
+        try:
+            return Usual(unit, moving) if _holds_text(canonical.unit, unit) or grows(unit) else None
+        except ValueError:
+            return None
 
     def so_far(self) -> str | None:
         """All the text, where units repeat it."""
         return None if self._whole is None else str(self._whole.join())
 
 
-def _holes(value: object) -> int:
-    """How often :data:`TEXT` stands in a unit; many where it holds what is not plain."""
-    if isinstance(value, dict):
-        return sum(map(_holes, value.values()))
-    if isinstance(value, list):
-        return sum(map(_holes, value))
-    return int(value == TEXT) if value is None or type(value) in (str, int, bool) else 2
+def _holds_text(canonical: Any, unit: Any) -> bool:
+    """Whether :data:`TEXT` stands in a unit where it stands in the canonical one: there it is what the unit says."""
+    if type(canonical) is not type(unit):
+        return False
+    if type(canonical) is dict:
+        return any(key in unit and _holds_text(value, unit[key]) for key, value in canonical.items())
+    if type(canonical) is list:
+        return any(map(_holds_text, canonical, unit))
+    return bool(canonical == TEXT == unit)
 
 
-class Usual:
-    """The unit of a plain fragment, taken apart once: the way to its text, and what stands beside it at each level."""
-
-    __slots__ = ("_levels", "hot")
-
-    def __init__(self, unit: JsonObject) -> None:
-        """``unit``: with one :data:`TEXT`."""
-        self.hot = Hot(unit, NAME)
-        self._levels: list[tuple[Any, Any, Any, list[tuple[Any, Any]], list[Any]]] = []
-        at: Any = unit
-        while at != TEXT:
-            pairs = list(at.items() if type(at) is dict else enumerate(at))
-            way = next(key for key, value in pairs if value == TEXT or (type(value) in (dict, list) and _holes(value)))
-            beside = [(key, value) for key, value in pairs if key != way]
-            inside = [key for key, value in beside if type(value) in (dict, list)]
-            self._levels.append((type(at), at, way, beside, inside))
-            at = at[way]
-
-    def text(self, unit: Any) -> str | None:
-        """The text of a unit that is this one but for it; ``None`` of any other."""
-        at = unit
-        for kind, level, way, beside, _ in self._levels:
-            if type(at) is not kind or len(at) != len(level):
-                return None
-            try:
-                for key, held in beside:
-                    found = at[key]
-                    if found is not held and not (found == held and jsontext.same(found, held)):
-                        return None
-                at = at[way]
-            except (KeyError, IndexError):
-                return None
-        return at if type(at) is str else None
-
-    def unit(self, text: str) -> JsonObject:
-        """The unit with this text. It shares nothing that can change."""
-        at: Any = text
-        for _, level, way, _, inside in reversed(self._levels):
-            copy = level.copy()
-            for key in inside:
-                copy[key] = jsontext.copied(level[key])
-            copy[way] = at
-            at = copy
-        return at  # type: ignore[no-any-return]
+def _is_idle(path: Sequence[Any]) -> bool:
+    """Whether what stands at a path means nothing behind the first unit, whatever it is."""
+    if path[:2] == ["choices", 0]:
+        within = path[2:]
+        return bool(within) and (
+            (within[0] == "delta" and len(within) > 1 and within[1] not in MEANT) or within[0] not in (*_PER_CHOICE,)
+        )
+    return path[0] not in ("choices", "usage", "x_groq", "error", "citations")
 
 
 _PER_UNIT = ("choices", "error")

@@ -96,6 +96,8 @@ def read_usage(unit: JsonObject) -> TokenCounts | None:
     """The counts that a unit holds, if any is known."""
     usage = optional(unit, "usage", dict, "a chunk")
     if usage is None:
+        if "x_groq" not in unit:
+            return None
         groq = unit.get("x_groq")
         usage = optional(groq, "usage", dict, "x_groq") if isinstance(groq, dict) else None
     if not usage:
