@@ -34,6 +34,9 @@ COUNT: Final = 0x7E57_0001_7E57
 WORD: Final = "\x00word"
 """In the unit of a :class:`Hot`, as the engine makes it: where the word stands that pads it."""
 
+JOINED: Final = "n"
+"""The member of a residue that says how many events came as one unit, where they would come home as several."""
+
 
 @dataclass(slots=True)
 class Options:

@@ -11,10 +11,8 @@ from typing import Final
 from ..algebra.events import Event, Foreign, JsonObject
 from ..algebra.weight import HELD, of_value
 from ..carry import patches
-from ..codec import Encoder
+from ..codec import JOINED, Encoder
 
-JOINED: Final = "n"
-"""The member of a residue that says how many events came as one unit."""
 UNITS: Final = "units"
 """The member that says how each of several units differs that came for one event."""
 MOST: Final = 1 << 16

@@ -23,10 +23,10 @@ from ..algebra.serial import was_said
 from ..algebra.weight import HELD, weight
 from ..carry import patches
 from ..carry.losses import LossPolicy
-from ..codec import Encoder, Options, Written
+from ..codec import JOINED, Encoder, Options, Written
 from ..errors import LimitExceeded, TranslateError, UpstreamFailure
 from ..registry import resolve
-from .residues import JOINED, MOST, UNITS
+from .residues import MOST, UNITS
 from .runs import Fragments, Run, gather
 from .sink import Ending, UnitSink
 from .trace import Tracer, TracingSink, TracingWriter

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from translate import jsontext
 from translate.algebra.events import (
     Append,
     Close,
@@ -15,16 +17,20 @@ from translate.algebra.events import (
     JsonObject,
     Open,
     TokenCounts,
+    Usage,
 )
 from translate.algebra.serial import said_before
+from translate.algebra.usage import latest
 from translate.carry.expecting import Canonical
 from translate.carry.reasons import repaired
-from translate.codec import Codec, Decoder, Mended, Options
-from translate.errors import GrammarError, TranslateError
+from translate.carry.repeats import VALUES
+from translate.carry.usual import Usual
+from translate.codec import JOINED, Codec, Decoder, Hot, Mended, Options
+from translate.errors import DecodeError, GrammarError, TranslateError
 
 from .steps import Known, Stem, Step
-from .units import Units
-from .words import NAME
+from .units import USAGE, Units
+from .words import NAME, read_usage, usage_after, usage_change, usage_words
 
 ENDED = "ended"
 
@@ -63,18 +69,20 @@ class GeminiDecoder(Decoder):
         return list(self._look(unit, name).said)
 
     def canonical(self, step: Step) -> Canonical:
-        """The unit that would be written for what a unit says."""
-        return self._units.write(step.said, step.parts, home=True)
+        """The unit that would be written for what a unit says; until the stream goes on, it is the same."""
+        if step.canonical is None:
+            step.canonical = self._units.write(step.said, step.parts, home=True)
+        return step.canonical
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         known = self._known
         if unit is not None:
             step = self._look(unit)
-            self._units.steady = False
+            self._units.steady = None
             if type(step.said[-1]) is not Foreign:
                 self._units.take(step, self.canonical(step))
             step.take()
-        self._last.step = None
+        self._last.clear()
         for event in meant:
             self._units.follow(event)
             if type(event) is Finish or type(event) is Failure:
@@ -93,6 +101,62 @@ class GeminiDecoder(Decoder):
         what = repaired("missing", unit="call's end", next="unit of another part", state=self.state)
         return Mended("call", what, unit, name, ahead)
 
+    # ---- the short way
+
+    def _usual(self) -> Usual | None:
+        """The unit of a plain fragment of the open part, if such are usual now."""
+        last, units = self._last, self._units
+        if last.usual is None and units.steady is not None:
+            if self._known.kind == units.steady[0] and self._known.call is None:
+                last.usual = units.usual(units.steady)
+            # not to look twice
+            units.steady = None
+        return last.usual
+
+    def hot(self) -> Hot | None:
+        usual = self._last.usual or self._usual()
+        if usual is not None and usual.only_text and self._last.hot is None:
+            self._last.hot = Hot(usual.unit, NAME)
+        return self._last.hot
+
+    def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
+        usual = self._last.usual or self._usual()
+        found = usual.read(unit) if usual is not None and name is None else None
+        if usual is None or found is None or not found[0]:
+            return None
+        text, moved = found
+        residue: JsonObject = {} if moved is None else {VALUES: moved}
+        said: list[Event] = [Append(text)]
+        if usual.is_free:
+            changed = self._counted(unit[USAGE])
+            if changed is None:
+                return None
+            said.append(changed)
+            residue[JOINED] = 2
+        if moved is not None:
+            usual.move(moved)
+        if residue:
+            said[0].residue = {NAME: residue}
+        return said
+
+    def _counted(self, usage: Any) -> Usage | None:
+        """The counts that a unit changes, if it says them as is expected; then they are taken."""
+        known, units = self._known, self._units
+        try:
+            counts = read_usage(usage) if type(usage) is dict and not has_fractions(usage) else None
+        except DecodeError:
+            return None
+        after = usage_after(counts, known.counts) if counts is not None else None
+        changed = usage_change(after, known.counts) if after is not None else None
+        if after is None or changed is None:
+            return None
+        if not jsontext.same(usage_words(latest(changed, units.counts), units.usage or {}), usage):
+            return None
+        known.counts = after
+        units.count(usage, after)
+        self.usage = latest(changed, self.usage)
+        return Usage(changed)
+
     # ---- the end
 
     def trails(self, unit: JsonObject) -> bool:
@@ -107,10 +171,23 @@ class GeminiDecoder(Decoder):
         return [said_before(Close(), NAME), finish] if known.kind else [finish]
 
 
-class _Last:
-    """The last unit that was looked at: no knowledge, only not to look twice."""
+def has_fractions(value: Any) -> bool:
+    """Whether a number in a value is no plain integer."""
+    if type(value) is dict:
+        return any(map(has_fractions, value.values()))
+    return any(map(has_fractions, value)) if type(value) is list else type(value) is float
 
-    __slots__ = ("step",)
+
+class _Last:
+    """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
+
+    __slots__ = ("hot", "step", "usual")
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """The stream goes on."""
         self.step: Step | None = None
+        self.usual: Usual | None = None
+        self.hot: Hot | None = None

@@ -30,7 +30,7 @@ from translate.algebra.usage import latest
 from translate.carry.expecting import Expecting
 from translate.carry.reasons import guessed
 from translate.carry.repeats import VALUES
-from translate.codec import Codec, Encoder, Options, Pieces, Written
+from translate.codec import Codec, Encoder, Options, Pieces, Said, Written
 from translate.errors import ToolArgumentsError, TranslateError
 
 from .decoder import GeminiDecoder
@@ -110,6 +110,22 @@ class GeminiEncoder(GeminiDecoder, Encoder):
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
         return self.whole(said, unit)
+
+    def say(self, events: Sequence[Event]) -> Said | None:
+        event = events[0]
+        if len(events) != 1 or type(event) is not Append or event.state is not None or type(event.data) is not str:
+            return None
+        own = event.residue.get(NAME) if event.residue else None
+        if not event.data or (own is not None and own.keys() != {VALUES}):
+            return None
+        usual = self._last.usual or self._usual()
+        values = None if own is None else own[VALUES]
+        unit = None if usual is None or usual.is_free else usual.write(event.data, values)
+        if usual is None or unit is None:
+            return None
+        if values is not None:
+            usual.move(values)
+        return unit, None, False
 
     def _probe(self, unit: JsonObject) -> list[Event] | None:
         last = self._last.step

@@ -25,6 +25,7 @@ from translate.algebra.events import (
     Usage,
 )
 from translate.algebra.reading import kind_of, optional
+from translate.carry.expecting import Canonical
 from translate.codec import Options
 from translate.errors import DecodeError, GrammarError
 from translate.shapes.blocks import BARE_BODY
@@ -97,6 +98,8 @@ class Step:
     def __init__(self, known: Known, unit: JsonObject, name: str | None, options: Options, stem: Stem) -> None:
         """Raises :class:`DecodeError`, :class:`GrammarError` and :class:`LimitExceeded`."""
         self.unit = unit
+        self.canonical: Canonical | None = None
+        """The unit that would be written for what it says, once that was asked for."""
         self.known = known
         self._options = options
         self._stem = stem
@@ -130,6 +133,14 @@ class Step:
     def parts(self) -> JsonObject | None:
         """What a residue holds of a unit with pieces of a call: its parts."""
         return {PARTS: self.unit["candidates"][0]["content"]["parts"]} if self.in_pieces else None
+
+    @property
+    def grows(self) -> bool:
+        """Whether the unit says one fragment, maybe counts too, and at most that its part began in place of another."""
+        said = self.said[:-1] if type(self.said[-1]) is Usage else self.said
+        last = said[-1] if said else None
+        plain = type(last) is Append and type(last.data) is str and last.state is None and not self.in_pieces
+        return plain and all(type(event) in (Close, Open) for event in said[:-1])
 
     # ---- the chunk
 

@@ -25,7 +25,8 @@ from translate.algebra.serial import was_said
 from translate.algebra.usage import latest
 from translate.carry.expecting import Canonical
 from translate.carry.repeats import Repeats
-from translate.codec import Options
+from translate.carry.usual import Usual, stands_in
+from translate.codec import TEXT, Options
 from translate.errors import TranslateError
 
 from .steps import Step
@@ -54,8 +55,8 @@ class Units:
         self.repeats = Repeats()
         self.counts: TokenCounts | None = None
         """All counts that chunks said so far."""
-        self.steady = False
-        """Whether the last unit was as expected, and a fragment of the open part."""
+        self.steady: tuple[str, ...] | None = None
+        """The form of the last unit, if it was a fragment of the open part, and the next may well be as expected."""
         self.publisher: str | None = options.model.publisher
         self.usage: JsonObject | None = None
         """The ``usageMetadata`` of the last unit that had one."""
@@ -67,7 +68,7 @@ class Units:
         """A chunk with these parts; ``members`` are the candidate's."""
         top = self._top if self._top is not None else self.first(Start())
         content = {"parts": parts, **self._content}
-        usage = {} if self.usage is None else {"usageMetadata": self.usage}
+        usage = {} if self.usage is None else {USAGE: self.usage}
         return {"candidates": [{"content": content, **self._candidate, **members}], **usage, **top}
 
     def first(self, start: Start) -> JsonObject:
@@ -96,10 +97,30 @@ class Units:
                 self._content = jsontext.copied({k: v for k, v in content.items() if k != "parts"})
         elif canonical.form:
             steady = self.repeats.take(canonical.form, canonical.unit, unit, canonical.says)
-            self.steady = steady and len(canonical.form) == 1
-        if isinstance(unit.get("usageMetadata"), dict):
-            self.usage = jsontext.copied(unit["usageMetadata"])
+            self.steady = canonical.form if steady and step.grows and canonical.form in FRAGMENTS else None
+        if isinstance(unit.get(USAGE), dict):
+            self.usage = jsontext.copied(unit[USAGE])
         self.counts = step.counts
+
+    def usual(self, form: tuple[str, ...]) -> Usual | None:
+        """The unit of a plain fragment of the open part that has this form; its ``usageMetadata`` is free in some."""
+        counted = form[-1] == "usage"
+        said: list[Event] = [Append(TEXT), Usage(TokenCounts())] if counted else [Append(TEXT)]
+        canonical = self.write(said, None, home=True)
+        unit = self.repeats.expected(form, canonical.unit, canonical.says)
+        moving = self.repeats.slots(form)
+        if canonical.form != form or moving is None or not all(_is_idle(slot.path) for slot in moving):
+            return None
+        if not jsontext.same(unit.get(USAGE), canonical.unit.get(USAGE)) or not stands_in(TEXT, canonical.unit, unit):
+            return None
+        try:
+            return Usual(unit, TEXT, moving, USAGE if counted else None)
+        except ValueError:
+            return None
+
+    def count(self, usage: JsonObject, counts: TokenCounts) -> None:
+        """Go on behind a unit with this ``usageMetadata``, which makes these counts."""
+        self.usage, self.counts = jsontext.copied(usage), counts
 
     def follow(self, event: Event) -> None:
         """Go on behind an event that is meant."""
@@ -109,8 +130,18 @@ class Units:
             self.publisher = event.model.publisher or event.model.provider or self.options.model.publisher
 
 
-_PER_UNIT: Final = ("candidates", "usageMetadata", "error", "promptFeedback")
+USAGE: Final = "usageMetadata"
+FRAGMENTS: Final = tuple((kind, *more) for kind in ("text", "thinking") for more in ((), ("usage",)))
+"""The forms of units that say a fragment."""
+_PER_UNIT: Final = ("candidates", USAGE, "error", "promptFeedback")
 _PER_CANDIDATE: Final = ("content", "finishReason", "finishMessage", *NOTES)
+
+
+def _is_idle(path: Sequence[Any]) -> bool:
+    """Whether what stands at a path means nothing behind the first unit, whatever it is."""
+    if path[:2] == ["candidates", 0] and len(path) > len(("candidates", 0)):
+        return path[2] not in ("content", "index", "finishReason", *NOTES)
+    return path[0] not in ("candidates", USAGE, "error", "promptFeedback", "responseId")
 
 
 class _Writing:
@@ -145,7 +176,7 @@ class _Writing:
         if self._top is not None:
             unit |= self._top
         if self._usage is not None:
-            unit["usageMetadata"] = self._usage
+            unit[USAGE] = self._usage
         return Canonical({**self._beside, **unit}, tuple(self._form), self._says)
 
     def _add(self, event: Event) -> None:

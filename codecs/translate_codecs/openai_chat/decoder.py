@@ -23,12 +23,12 @@ from translate.algebra.json_form import same_event
 from translate.algebra.serial import Serial, said_before
 from translate.carry.expecting import Canonical
 from translate.carry.repeats import VALUES
+from translate.carry.usual import Usual
 from translate.codec import TEXT, Codec, Decoder, Hot, Options
 from translate.errors import TranslateError
 
 from .steps import Known, Step
 from .units import Units, states_of
-from .usual import Usual
 from .words import NAME, REASON, entry_of, read_reason
 
 ENDED = "ended"
@@ -88,7 +88,7 @@ class ChatDecoder(Decoder):
                 known.made_up = any(is_synthetic(event, NAME) for event in meant)
             open = known.serial.open
             self._units.call = None if open is None else known.by_key.get(open)
-        self._last.step = self._last.usual = None
+        self._last.step = self._last.usual = self._last.hot = None
         for event in meant:
             kind = type(event)
             self._units.follow(event)
@@ -134,7 +134,9 @@ class ChatDecoder(Decoder):
 
     def hot(self) -> Hot | None:
         usual = self._last.usual or self._usual()
-        return None if usual is None else usual.hot
+        if usual is not None and usual.only_text and self._last.hot is None:
+            self._last.hot = Hot(usual.unit, NAME)
+        return self._last.hot
 
     def grow(self, text: str, units: int = 1) -> None:
         if self._units.kind == "tool_call" and self._units.call is not None:
@@ -186,11 +188,12 @@ def may_grow(unit: Any) -> bool:
 class _Last:
     """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
 
-    __slots__ = ("step", "usual")
+    __slots__ = ("hot", "step", "usual")
 
     def __init__(self) -> None:
         self.step: Step | None = None
         self.usual: Usual | None = None
+        self.hot: Hot | None = None
 
 
 def reason_in(residue: JsonObject | None) -> str | None:

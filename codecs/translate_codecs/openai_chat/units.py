@@ -13,11 +13,11 @@ from translate.algebra.parts import Growth
 from translate.algebra.serial import was_said
 from translate.carry.expecting import Canonical
 from translate.carry.repeats import Repeats
+from translate.carry.usual import Usual, stands_in
 from translate.codec import TEXT, Options
 
 from .chunks import MEANT
 from .steps import Call
-from .usual import Usual
 from .words import (
     FIELDS,
     MADE_ID,
@@ -128,24 +128,13 @@ class Units:
         if moving is None or not all(_is_idle(slot.path) for slot in moving):
             return None
         try:
-            return Usual(unit, moving) if _holds_text(canonical.unit, unit) or grows(unit) else None
+            return Usual(unit, TEXT, moving) if stands_in(TEXT, canonical.unit, unit) or grows(unit) else None
         except ValueError:
             return None
 
     def so_far(self) -> str | None:
         """All the text, where units repeat it."""
         return None if self._whole is None else str(self._whole.join())
-
-
-def _holds_text(canonical: Any, unit: Any) -> bool:
-    """Whether :data:`TEXT` stands in a unit where it stands in the canonical one: there it is what the unit says."""
-    if type(canonical) is not type(unit):
-        return False
-    if type(canonical) is dict:
-        return any(key in unit and _holds_text(value, unit[key]) for key, value in canonical.items())
-    if type(canonical) is list:
-        return any(map(_holds_text, canonical, unit))
-    return bool(canonical == TEXT == unit)
 
 
 def _is_idle(path: Sequence[Any]) -> bool:

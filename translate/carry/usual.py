@@ -1,16 +1,13 @@
-"""The chunk that a plain fragment comes as, once its stream has repeated itself: read and written in one step."""
+"""The unit that a plain fragment comes as, once its stream has repeated itself: read and written in one step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from translate import jsontext
-from translate.algebra.events import JsonObject
-from translate.carry.repeats import Slot
-from translate.codec import TEXT, Hot
-
-from .words import NAME
+from .. import jsontext
+from ..algebra.events import JsonObject
+from .repeats import Slot
 
 _SCALARS: Final = (str, int, bool, type(None))
 _LONGEST: Final = 1 << 10
@@ -20,20 +17,21 @@ _LONGEST: Final = 1 << 10
 class Usual:
     """The unit of a plain fragment, taken apart once, level by level: its text, what moves, and what stands beside."""
 
-    __slots__ = ("_levels", "_moving", "hot")
+    __slots__ = ("_free", "_hole", "_levels", "_moving", "only_text")
 
-    def __init__(self, unit: JsonObject, moving: Sequence[Slot]) -> None:
-        """``unit``: with :data:`TEXT` where its text stands. Raises :class:`ValueError` where it holds none.
+    def __init__(self, unit: JsonObject, hole: str, moving: Sequence[Slot] = (), free: str | None = None) -> None:
+        """``unit``: with ``hole`` where its text stands. Raises :class:`ValueError` where it holds none.
 
-        ``moving``: where what moves is kept.
+        ``moving``: where what moves is kept. ``free``: a member of the unit that its codec looks at by itself.
         """
         self._levels: list[_Level] = []
-        self._moving = moving
+        self._hole, self._moving, self._free = hole, moving, free
         self._add(unit, -1, None, [slot.path for slot in moving], [])
         texts = sum(len(level.texts) for level in self._levels)
         if not texts or any(type(slot.value) not in _SCALARS for slot in moving):
             raise ValueError("no unit of a plain fragment")
-        self.hot = Hot(unit, NAME) if texts == 1 and not moving else None
+        self.only_text = texts == 1 and not moving and free is None
+        """Whether such units differ in one text alone."""
 
     def _add(self, node: Any, above: int, way: Any, moving: Sequence[Sequence[Any]], path: list[Any]) -> None:
         """One level, and those below it that have a text or something that moves."""
@@ -42,16 +40,28 @@ class Usual:
         at = len(self._levels) - 1
         for key, value in list(node.items() if type(node) is dict else enumerate(node)):
             below = [*path, key]
+            if above < 0 and key == self._free:
+                continue
             if below in moving:
                 level.moving.append((key, moving.index(below)))
-            elif value == TEXT:
+            elif value == self._hole:
                 level.texts.append(key)
             elif type(value) in (dict, list) and (
-                _has_text(value) or any(below == each[: len(below)] for each in moving)
+                _has(self._hole, value) or any(below == each[: len(below)] for each in moving)
             ):
                 self._add(value, at, key, moving, below)
             else:
                 level.beside.append((key, value, type(value) if type(value) in _SCALARS else None))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a member is its codec's to look at."""
+        return self._free is not None
+
+    @property
+    def unit(self) -> JsonObject:
+        """The unit, with its hole."""
+        return self._levels[0].node  # type: ignore[no-any-return]
 
     def read(self, unit: Any) -> tuple[str, list[Any] | None] | None:
         """The text of a unit that is this one but for it, and for what moves: the values of that, if they changed.
@@ -104,10 +114,10 @@ class Usual:
             changed = changed or type(value) is not type(slot.value) or value != slot.value
         return text, moved if changed else None
 
-    def write(self, text: str, values: object) -> JsonObject | None:
+    def write(self, text: str, values: object = None) -> JsonObject | None:
         """The unit with this text, and these ``values`` of what moves; ``None`` where they do not fit.
 
-        It shares nothing that can change.
+        It shares nothing that can change, but for the member that is free.
         """
         moved = [slot.value for slot in self._moving]
         if values is not None:
@@ -151,7 +161,18 @@ class _Level:
         """What does not change: its key, its value, and the type of one that has no parts."""
 
 
-def _has_text(value: object) -> bool:
+def _has(hole: str, value: object) -> bool:
     if isinstance(value, dict):
-        return any(map(_has_text, value.values()))
-    return any(map(_has_text, value)) if isinstance(value, list) else value == TEXT
+        return any(_has(hole, each) for each in value.values())
+    return any(_has(hole, each) for each in value) if isinstance(value, list) else value == hole
+
+
+def stands_in(hole: str, canonical: Any, unit: Any) -> bool:
+    """Whether a unit has the hole where the canonical one has it: there it is what the unit says."""
+    if type(canonical) is not type(unit):
+        return False
+    if type(canonical) is dict:
+        return any(key in unit and stands_in(hole, value, unit[key]) for key, value in canonical.items())
+    if type(canonical) is list:
+        return any(stands_in(hole, *pair) for pair in zip(canonical, unit, strict=False))
+    return bool(canonical == hole == unit)
