@@ -212,12 +212,8 @@ def to_strict(value: Any) -> Any:
     """``value`` with the numbers that JSON has not written as objects; itself where nothing is to be done."""
     if type(value) is dict:
         new = {("$" + k if k[:1] == "$" else k): to_strict(v) for k, v in value.items()}
-        return (
-            new
-            if any(a is not b for a, b in zip(new.values(), value.values(), strict=True))
-            or any(k[:1] == "$" for k in value)
-            else value
-        )
+        kept = not any(k[:1] == "$" for k in value)
+        return value if kept and all(a is b for a, b in zip(new.values(), value.values(), strict=True)) else new
     if type(value) is list:
         items = [to_strict(v) for v in value]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value

@@ -80,7 +80,7 @@ def is_light(own: Any) -> bool:
 
 
 def _of_residue(residue: Residue) -> int:
-    heavy = None
+    heavy = list[tuple[str, Any]]()
     for name, own in residue.items():
         if type(own) is dict and len(own) == 1:
             (value,) = own.values()
@@ -88,7 +88,7 @@ def _of_residue(residue: Residue) -> int:
                 # as most are
                 continue
         if not is_light(own):
-            heavy = [*(heavy or ()), (name, own)]
-    if heavy is None and len(residue) <= FEW:
+            heavy.append((name, own))
+    if not heavy and len(residue) <= FEW:
         return 0
     return HELD + sum(len(name) + of_value(own) for name, own in (heavy or residue.items()))
