@@ -84,9 +84,10 @@ def make_options(
     report: Report | None = None,
 ) -> Options:
     """The options of one conversion as codecs see them. Raises ``TypeError`` and ``ValueError``, with their names."""
-    of_type("strict", strict)
-    of_type("limits", limits)
-    of_type("report", report)
+    if strict is not True or limits is not None or report is not None:
+        of_type("strict", strict)
+        of_type("limits", limits)
+        of_type("report", report)
     return Options(as_model(model), as_clock(clock), strict, limits or _DEFAULT, report)
 
 

@@ -76,7 +76,7 @@ class Source:
         self._unit = -1
         self._tail: str | None = None
         self._residues = Residues(self._wire)
-        plain = has_short_way(self._wire, "read", "plain")
+        plain = has_short_way(type(self._wire), "read", "plain")
         self._meanings = Meanings(codec, self._wire, self._carried, self._residues, plain=plain)
         self._grows = type(self._wire).grow is not Decoder.grow
         self._short = plain and opener is FrameOpener

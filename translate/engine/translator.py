@@ -187,7 +187,8 @@ class Translator(Machine[Unit]):
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
         one_of("loss", loss, "carry", "drop", "raise")
         one_of("errors", errors, "raise", "encode")
-        of_type("trace", trace)
+        if trace is not None:
+            of_type("trace", trace)
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None
@@ -197,7 +198,7 @@ class Translator(Machine[Unit]):
             self._source = Source(codec, shape, src, options, self._writing.encode_all, self._writing.run)
         else:
             self._source = Source(codec, shape, src, options, self._writing.trace_all, opener=tracer.opener)
-        self._part = OpenPart(self._source.grammar)
+        self._part: OpenPart | None = None
         if codec is target:
             # at home nothing is filled in
             options.model = Model()
@@ -244,6 +245,8 @@ class Translator(Machine[Unit]):
     @property
     def held(self) -> int:
         """Bytes that the open part takes in memory, about and rather too many. To be asked after each chunk."""
+        if self._part is None:
+            self._part = OpenPart(self._source.grammar)
         return self._part.size(self._source.units)
 
     @property

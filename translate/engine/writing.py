@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from ..algebra.events import (
     Append,
@@ -59,7 +60,7 @@ class Writing:
         else:
             self.sink = TracingSink(codec, TracingWriter(writer, tracer), options, loss, tracer)
         self.encoder = codec.encoder(options)
-        self._say = has_short_way(self.encoder, "write", "say")
+        self._say = has_short_way(type(self.encoder), "write", "say")
         self._held: list[Event] = []
         self._fragments = Fragments()
         """Plain fragments behind what is held."""
@@ -376,9 +377,10 @@ class Writing:
         return found
 
 
-def has_short_way(encoder: Encoder, long: str, short: str) -> bool:
+@cache
+def has_short_way(encoder: type[Encoder], long: str, short: str) -> bool:
     """Whether a short way may be used: only where the class that defines the long one defines it too."""
-    for cls in type(encoder).__mro__:
+    for cls in encoder.__mro__:
         if long in cls.__dict__:
             return short in cls.__dict__
     return False
