@@ -25,7 +25,6 @@ from .templates import (
     canonical,
     carry_of,
     fits,
-    is_counted,
     with_padding,
 )
 from .templates import read as holes
@@ -40,16 +39,12 @@ _SLACK = re.compile(rb" +(?=\}\n)")
 
 
 class Template(NamedTuple):
-    """A unit that was read, with holes: the bytes ``around`` them, and what they are.
-
-    ``slack``: it has more blanks. ``counted``: it has a counter.
-    """
+    """A unit that was read, with holes: the bytes ``around`` them, and what they are. ``slack``: it has more blanks."""
 
     hot: Hot
     around: Around
     marks: Marks
     slack: bool
-    counted: bool
 
 
 class RunReader:
@@ -141,7 +136,7 @@ class RunReader:
         slack = squeezed is not block
         for made in canonical(hot, framing, carry, padded=padded):
             if fits(squeezed, made):
-                return Template(hot, made, marks, slack, is_counted(made))
+                return Template(hot, made, marks, slack)
         again, self._seen = self._seen is hot, hot
         expected = with_padding(hot) if padded else hot.unit
         held = _with_holes(unit, expected) if again else None
@@ -151,7 +146,7 @@ class RunReader:
         for spelled in SPELLINGS:
             made_of_it = around(spelled(held), framing, name, text)
             if made_of_it is not None and fits(squeezed, made_of_it):
-                return Template(hot, made_of_it, marks, slack, is_counted(made_of_it))
+                return Template(hot, made_of_it, marks, slack)
         return None
 
     def knows(self, hot: Hot) -> bool:
@@ -163,7 +158,7 @@ class RunReader:
         known = self._known.get(hot)
         if known is None:
             return None
-        count = self._wire.count if known.counted else 0
+        count = self._wire.count if known.around.counted else 0
         data, at = cursor.data, cursor.at
         head, tail = known.around.head, known.around.tail
         if not data.startswith(head, at):
@@ -212,7 +207,7 @@ class RunReader:
         if not (block.startswith(head) and block.endswith(tail)):
             return None
         piece = block[len(head) : len(block) - len(tail)]
-        found = holes(piece, made, self._wire.count if known.counted else None)
+        found = holes(piece, made, self._wire.count if known.around.counted else None)
         if found is None:
             return None
         token, text, number, word = found

@@ -9,16 +9,15 @@ from .. import jsontext
 from ..codec import Decoder, Hot
 from ..shapes import Framing
 from .runs import NONE, Marks, Run
-from .templates import AT_COUNT, AT_WORD, Around, canonical, is_counted
+from .templates import AT_COUNT, AT_WORD, Around, canonical
 
 
 class Way(NamedTuple):
-    """How fragments are written: the bytes ``around`` them, whether they are stamped and counted, and get a carry."""
+    """How fragments are written: the bytes ``around`` them, whether they are stamped here, and get a carry."""
 
     around: Around
     stamped: bool
     carried: bool
-    counted: bool
 
 
 _NONE: Sequence[bytes] = ()
@@ -63,7 +62,7 @@ class RunWriter:
         texts, numbers, counts = run.written(), run.numbers, _NONE
         if way.stamped:
             numbers = jsontext.dumps([self._clock() for _ in texts])[1:-1].split(b",")
-        if way.counted:
+        if around.counted:
             counts = jsontext.dumps([*range(wire.count, wire.count + len(texts))])[1:-1].split(b",")
         return around.join([texts, numbers, run.words, counts])
 
@@ -84,4 +83,4 @@ class RunWriter:
         synthetic = self._carrying and (stamped or (own and made_up))
         carry = Marks(kept, synthetic, word if self._carrying and not padded else None)
         around = canonical(hot, self._framing, carry, padded=padded)[0]
-        return Way(around, stamped, carry != NONE, is_counted(around))
+        return Way(around, stamped, carry != NONE)

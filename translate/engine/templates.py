@@ -42,12 +42,13 @@ class Hole(NamedTuple):
 class Around(NamedTuple):
     """The bytes around the holes: ``head``, ``tail``, and between these the ``holes`` from the outside to the text.
 
-    First those before the text, then those behind it.
+    First those before the text, then those behind it. ``counted``: one of them is a counter.
     """
 
     head: bytes
     holes: tuple[Hole, ...]
     tail: bytes
+    counted: bool
 
     def join(self, columns: Columns) -> bytes:
         """The units with these holes."""
@@ -84,7 +85,7 @@ def around(unit: bytes, framing: Framing, name: str | None, carry: bytes | None)
     at = kinds.index(AT_TEXT)
     before = [Hole(kinds[i], between[i + 1], False) for i in range(at)]
     behind = [Hole(kinds[i], between[i], True) for i in range(len(kinds) - 1, at, -1)]
-    return Around(between[0], (*before, *behind), rest)
+    return Around(between[0], (*before, *behind), rest, AT_COUNT in kinds)
 
 
 def canonical(hot: Hot, framing: Framing, carry: Marks, *, padded: bool = False) -> Sequence[Around]:
@@ -118,11 +119,6 @@ def carry_of(marks: Marks) -> bytes | None:
     return jsontext.dumps(carry) if carry else None
 
 
-def is_counted(found: Around) -> bool:
-    """Whether one of the holes is a counter."""
-    return any(hole.kind == AT_COUNT for hole in found.holes)
-
-
 def fits(block: bytes, found: Around) -> bool:
     """Whether the bytes of a unit have its holes there."""
     head, tail = found.head, found.tail
@@ -146,7 +142,8 @@ def read(piece: bytes, found: Around, count: int | None = None) -> tuple[bytes, 
             if not (_is_number(held) if count is None else held == b"%d" % count):
                 return None
         elif kind == AT_NUMBER:
-            if not _is_number(held):
+            # as _is_number, without a call
+            if not held.isdigit() or len(held) > DIGITS or (held[0] == _ZERO and len(held) > 1):
                 return None
             number = held
         elif _is_word(held):
