@@ -147,6 +147,10 @@ class Decoder(ABC):
     options: Options
     usage: TokenCounts | None
     """What the ``Usage`` events so far add up to: what a ``Finish`` leaves unknown is as they said."""
+    compares: ClassVar[bool] = False
+    """Whether :meth:`plain` takes a ``LongText`` (:mod:`translate.shapes.long`) where a text repeats what was said."""
+    at_source = False
+    """Whether this end only reads, so that nothing need be kept to be said again. The engine sets it."""
 
     def __init__(self, codec: Codec, options: Options) -> None:
         self.codec = codec
@@ -193,10 +197,7 @@ class Decoder(ABC):
         return None
 
     def mend(self, unit: JsonObject, name: str | None, error: TranslateError) -> Mended | None:
-        """In lenient mode: the one obvious reading of a unit that :meth:`read` refused with ``error``, if it has one.
-
-        It is read again, and mended again where it must be.
-        """
+        """In lenient mode: the one obvious reading of a unit that :meth:`read` refused with ``error``: read again."""
         return None
 
     def awaits(self, held: Sequence[Piece], piece: Piece) -> bool:

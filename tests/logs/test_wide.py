@@ -20,6 +20,7 @@ from translate import convert, jsontext
 from translate.errors import DecodeError
 from translate.logs import wide
 from translate.logs.wide import Text, Wide
+from translate.shapes import long
 
 
 def spoken(texts: list[str], parts: int = 1) -> bytes:
@@ -54,7 +55,8 @@ def test_a_long_record_becomes_what_a_short_one_does(
     made = []
     for number, size in enumerate((1 << 20, 1 << 6)):
         monkeypatch.setattr(wide, "WIDE", size)
-        monkeypatch.setattr(wide, "LONG", size)
+        monkeypatch.setattr(wide, "PIECE", size)
+        monkeypatch.setattr(long, "PIECE", size)
         out = tmp_path / f"out{number}"
         summary = packing.run(tmp_path / "in", out, STREAMS, "gateway-sse", dst, verify=verify)
         made.append([packing.records_of(Path(f"{out}{end}").read_bytes()) for end in ("", ".rejects.jsonl")])
@@ -70,7 +72,8 @@ def test_a_long_record_becomes_what_a_short_one_does(
 def test_pieces_are_cut_anywhere_but_within_a_character(monkeypatch: pytest.MonkeyPatch, spelled: str) -> None:
     data = f'"{spelled * 50}"'.encode()
     for size in range(12, 40):
-        monkeypatch.setattr(wide, "LONG", size)
+        monkeypatch.setattr(wide, "PIECE", size)
+        monkeypatch.setattr(long, "PIECE", size)
         pieces = list(Text(data, 1, len(data) - 1).pieces())
         assert jsontext.whole("".join(pieces)) == json.loads(data)
         assert max(map(len, pieces)) <= size
@@ -79,7 +82,7 @@ def test_pieces_are_cut_anywhere_but_within_a_character(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("bad", [rb"\x", rb"\u12", b"\n", b"\xff"])
 def test_a_long_string_that_is_none(monkeypatch: pytest.MonkeyPatch, bad: bytes) -> None:
     monkeypatch.setattr(wide, "WIDE", 8)
-    monkeypatch.setattr(wide, "LONG", 16)
+    monkeypatch.setattr(long, "PIECE", 16)
     for before in range(40):
         with pytest.raises(DecodeError):
             Wide(b'{"a": "' + b"x" * before + bad + b'yyyyyyyyyyyyyyyyyyyyyyyyy"}', 9)

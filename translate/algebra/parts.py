@@ -4,13 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import chain
+from typing import Protocol
 
 from .. import jsontext
 from .events import Append, Close, Data, Event, Handover, Open, State
 from .weight import is_light
 
 _FOLD = 1024
+KEPT = 1 << 20
+"""Characters of text that is only compared that are kept, about."""
+
+
+class Repeat(Protocol):
+    """Text that is said again, in pieces."""
+
+    def pieces(self) -> Iterator[str]:
+        """All of it, cut anywhere."""
+        ...
+
+
+class Digest:
+    """The code units of a text, which none but that text has, whatever the pieces that it came in."""
+
+    __slots__ = ("_hash",)
+
+    def __init__(self, pieces: Iterable[str] = ()) -> None:
+        self._hash = blake2b()
+        self.add(pieces)
+
+    def add(self, pieces: Iterable[str]) -> None:
+        """Go on with more of the text."""
+        for piece in pieces:
+            self._hash.update(jsontext.units(piece))
+
+    def copy(self) -> Digest:
+        """One that goes on by itself."""
+        copy = Digest()
+        copy._hash = self._hash.copy()
+        return copy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Digest) and self._hash.digest() == other._hash.digest()
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(slots=True)
@@ -96,8 +134,10 @@ class Growth:
             self._folded.append(join(self._recent))
             self._recent = []
 
-    def comes_to(self, whole: Data) -> bool:
+    def comes_to(self, whole: Data | Repeat) -> bool:
         """Whether ``whole`` is all of it. Long text that is, is not put together for that."""
+        if not isinstance(whole, (str, bytes, list)):
+            return self.digest() == Digest(whole.pieces())
         if isinstance(whole, str):
             at = 0
             for piece in (*self._folded, *self._recent):
@@ -108,11 +148,51 @@ class Growth:
                 return at == len(whole)
         return jsontext.same(whole, self.join() or type(whole)())
 
+    def digest(self) -> Digest:
+        """What is known of it where it is text that is only compared."""
+        return Digest(str(piece) for piece in (*self._folded, *self._recent))
+
     def join(self) -> Data:
         """All of it, of the type the fragments have; ``""`` where there were none."""
         if self._recent or len(self._folded) > 1:
             self._folded, self._recent = [join([*self._folded, *self._recent])], []
         return join(self._folded)
+
+
+class Compared(Growth):
+    """Text that grows only to be compared: of what is long its digest is kept."""
+
+    __slots__ = ("_known", "_left")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: Digest | None = None
+        self._left = KEPT
+
+    def add(self, piece: Data) -> None:
+        """Grow by one fragment."""
+        super().add(piece)
+        self._left -= len(piece)
+        if self._left < 0:
+            self._known, self._left = self.digest(), KEPT
+            self._folded, self._recent = [], []
+
+    def comes_to(self, whole: Data | Repeat) -> bool:
+        """Whether ``whole`` is all of it."""
+        if self._known is None or not isinstance(whole, str):
+            return super().comes_to(whole)
+        return self.digest() == Digest(whole[at : at + KEPT] for at in range(0, len(whole), KEPT))
+
+    def digest(self) -> Digest:
+        """What is known of it."""
+        known = super().digest() if self._known is None else self._known.copy()
+        if self._known is not None:
+            known.add(str(piece) for piece in (*self._folded, *self._recent))
+        return known
+
+    def join(self) -> Data:
+        """All of it; ``""`` where only its digest is known."""
+        return super().join() if self._known is None else ""
 
 
 class Gathered:

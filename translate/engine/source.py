@@ -17,6 +17,7 @@ from ..carry import reasons, short
 from ..codec import Codec, Decoder, Hot, Options
 from ..errors import CarryError, CodecError, GrammarError, LimitExceeded, TranslateError, TruncatedStream, excerpt
 from ..shapes import Chunk, Frame, Shape
+from ..shapes.long import WIDE, shorn
 from . import runs
 from .carried import Carried
 from .frames import FrameOpener
@@ -58,6 +59,7 @@ class Source:
         self._codec = codec
         self._name = codec.name
         self._wire = codec.encoder(options)
+        self._wire.at_source = True
         self._format = format
         self._options = options
         self._emit = emit
@@ -233,11 +235,8 @@ class Source:
         carry: Any = None
         end: Any = None
         if type(data) is bytes:
-            if len(data) > self._deep and data.count(b"[") + data.count(b"{") > self._deep // 2:
-                return False
             try:
-                # what it may have changed without a word is a float then, and as such unusual
-                unit = orjson.loads(data)
+                unit = self._quickly(data)
                 carry = orjson.loads(carries[0]) if carries else None
             except ValueError:
                 return False
@@ -258,7 +257,8 @@ class Source:
         state = self._wire.state if end is not None else ""
         events = self._wire.plain(unit, name)
         if events is None:
-            self._opener.read = data, read
+            if type(data) is not bytes or len(data) <= WIDE:
+                self._opener.read = data, read
             return False
         self._unit += 1
         self._options.unit = self._unit
@@ -289,6 +289,17 @@ class Source:
             self._next = self._runs.learned(self._wire.hot(), self._reader, events, unit, frame, where)
         self._emit(events)
         return True
+
+    def _quickly(self, data: bytes) -> Any:
+        """A unit, what may have been changed without a word a float, and as such unusual; ``None`` for what nests.
+
+        A long text that is only compared stays in its JSON.
+        """
+        long = shorn(data) if len(data) > WIDE and self._wire.compares and self._watch is None else None
+        text = data if long is None else long.rest
+        if len(text) > self._deep and text.count(b"[") + text.count(b"{") > self._deep // 2:
+            return None
+        return orjson.loads(text) if long is None else long.put(orjson.loads(text))
 
     def _end_at(self, said: list[Event], carry: JsonObject, frame: Frame, state: str) -> None:
         """An end with a carry that changes it, in ``state``: whatever a carry does to another event is refused."""

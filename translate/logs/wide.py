@@ -19,16 +19,13 @@ from secrets import token_hex
 from typing import Any, Protocol, cast
 
 from .. import jsontext
+from ..shapes.long import PIECE, LongText
 from .bodies import text_of
 from .places import CHUNK, Spool
 
 WIDE = CHUNK
 """Bytes of JSON text from which its long strings stay in it."""
-LONG = 1 << 16
-"""Bytes of a string from which it is long, and of a piece of one."""
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_WHOLE = re.compile(rb"(?:[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
-"""Matches what holds no part of an escape."""
 
 
 class Literal(Protocol):
@@ -39,29 +36,8 @@ class Literal(Protocol):
         ...
 
 
-class Text:
-    """A long string, in the text that it is part of; ``start`` and ``end``: of what is between its quotes."""
-
-    def __init__(self, data: bytes | bytearray, start: int, end: int) -> None:
-        self._data, self._start, self._end = data, start, end
-
-    def pieces(self) -> Iterator[str]:
-        """The string. Raises :class:`DecodeError` where it is none, or not UTF-8."""
-        at = self._start
-        while at < self._end:
-            piece = self._piece(at)
-            at += len(piece)
-            yield jsontext.loads(b'"' + piece + b'"', len(piece))
-
-    def _piece(self, at: int) -> bytes:
-        if self._end - at <= LONG:
-            return bytes(self._data[at : self._end])
-        found = _WHOLE.match(self._data, at, at + LONG)
-        end = at + LONG if found is None or found.end() == at else found.end()
-        while end > at + LONG - 8 and self._data[end] & 0xC0 == 0x80:
-            # within a character
-            end -= 1
-        return bytes(self._data[at:end])
+class Text(LongText):
+    """A long string of a record."""
 
     def literal(self) -> Iterator[bytes]:
         """As it is spelled."""
@@ -187,7 +163,7 @@ class Wide:
         at = 0
         for found in _STRING.finditer(data):
             start, end = found.span()
-            if end - start > LONG:
+            if end - start > PIECE:
                 text = Text(data, start + 1, end - 1)
                 yield bytes(data[at:start])
                 yield jsontext.dumps(self.hold(text))

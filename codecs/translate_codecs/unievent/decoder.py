@@ -18,15 +18,16 @@ from translate.algebra.events import (
     Open,
     State,
 )
-from translate.algebra.parts import Growth
+from translate.algebra.parts import Compared, Growth
 from translate.algebra.reading import member, optional
 from translate.algebra.states import is_hint
 from translate.algebra.weight import LIGHT
 from translate.carry.reasons import repaired
 from translate.codec import Codec, Decoder, Hot, Mended, Options, Piece
 from translate.errors import DecodeError, GrammarError, TranslateError, excerpt
+from translate.shapes.long import LongText
 
-from .items import HEADER, check_event, data_of, delta_unit, header, kind_of_unit
+from .items import HEADER, check_event, data_of, delta_unit, header, kind_of_unit, stated_item
 from .words import (
     BETWEEN,
     COUNTS,
@@ -49,14 +50,13 @@ from .words import (
     said_open,
 )
 
-TEXTS = ("text.delta", "thinking.delta", "tool_call.delta")
-
-
 _COUNTED: Final = frozenset({int, type(None)})
 
 
 class UniEventDecoder(Decoder):
     """Reads UniEvents."""
+
+    compares = True
 
     def __init__(self, codec: Codec, options: Options) -> None:
         super().__init__(codec, options)
@@ -66,7 +66,7 @@ class UniEventDecoder(Decoder):
         self._kind = "text"
         """The kind of these items; empty where none says it."""
         self._calls = 0
-        self._grown = Growth()
+        self._grown: Growth = Growth()
         self._fidelity: JsonObject | None = None
         self._hint: JsonObject | None = None
         """A state of the part that is no content: it is said at its end, if no other came."""
@@ -94,8 +94,10 @@ class UniEventDecoder(Decoder):
             self._fidelity = self._fidelity or jsontext.copied(item.get("fidelity")) or None
 
     def _begin(self, head: Open) -> None:
-        self._said, self._grown, self._fidelity = said_open(head, self._calls), Growth(), None
-        self._hint = None
+        self._said, self._fidelity, self._hint = said_open(head, self._calls), None, None
+        # strict mode only compares what a .done repeats
+        known = self.at_source and self.options.strict and head.kind in ("text", "thinking")
+        self._grown = Compared() if known else Growth()
         self._kind = said_kind(head) if self.codec.sayable(head) else ""
         self._calls += head.kind == "tool_call"
 
@@ -187,10 +189,16 @@ class UniEventDecoder(Decoder):
                 return None
             if not jsontext.same(whole, self._arguments()):
                 return None
-        elif type(whole) is not str or not self._grown.comes_to(whole) or jsontext.has_surrogates(whole):
+        elif not self._repeats(whole):
             return None
         self._state = BETWEEN
         return [Close(residue={NAME: {STAMP: at}})]
+
+    def _repeats(self, whole: Any) -> bool:
+        """Whether a text is what was said, and no half of a surrogate pair is in it that was said by itself."""
+        if type(whole) is LongText:
+            return self._grown.comes_to(whole)
+        return type(whole) is str and self._grown.comes_to(whole) and not jsontext.has_surrogates(whole)
 
     def _plain_stop(self, unit: JsonObject, at: int) -> list[Event] | None:
         usage, word = unit["usage_metadata"], unit["finish_reason"]
@@ -327,10 +335,10 @@ class UniEventDecoder(Decoder):
         """A fidelity may go on in the next fragment, where a provider's signature came in pieces."""
         if not piece.unit:
             return bool(held) and piece.carry is None
-        item = _stated(piece)
+        item = stated_item(piece)
         if item is None or (self._fidelity is not None and self._state is GROUP):
             return False
-        first = _stated(held[0]) if held else None
+        first = stated_item(held[0]) if held else None
         if first is None:
             return True
         names = item.get("name") or item.get("tool_call_id")
@@ -381,12 +389,3 @@ class UniEventDecoder(Decoder):
         what = repaired("not its fragments", unit=item["type"], member=wrong or field)
         stamp = {"created_at": unit["created_at"]} if "created_at" in unit else {}
         return Mended(wrong or field, what, {**delta_event(stands), **stamp}, name)
-
-
-def _stated(piece: Piece) -> JsonObject | None:
-    """The item of a fragment of text that has a fidelity."""
-    items = piece.unit.get("content_items")
-    item = items[0] if piece.unit.get("event_type") == "delta" and isinstance(items, list) and len(items) == 1 else None
-    if not isinstance(item, dict) or item.get("type") not in TEXTS or not isinstance(item.get("fidelity"), dict):
-        return None
-    return item if item["fidelity"] and isinstance(item.get(FIELD[item["type"][:-6]]), str) else None

@@ -63,7 +63,7 @@ class UniEventEncoder(UniEventDecoder, Encoder):
         return {STAMP: unit["created_at"]} if "created_at" in unit else {}
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
-        """Bytes in the form that ``unit`` has them, and the arguments that it has where they are those of its call."""
+        """Bytes in the form that ``unit`` has them, and the text of a ``.done``, compared as it was read."""
         expected = self.whole(said)
         if expected is None or "error" in unit or not unit["content_items"]:
             return expected
@@ -72,6 +72,8 @@ class UniEventEncoder(UniEventDecoder, Encoder):
             mine["data"] = _base64(mine["data"])
         elif isinstance(mine.get("data"), str) and not isinstance(given["data"], str):
             mine["data"] = given["data"]
+        elif self.at_source and type(said[-1]) is Close and isinstance(text := given.get(self._kind), str):
+            mine[self._kind] = jsontext.whole(text)
         return expected
 
     def say(self, events: Sequence[Event]) -> Said | None:

@@ -9,12 +9,14 @@ from typing import Final
 from translate import jsontext
 from translate.algebra.events import GROWS, Data, JsonObject, Open
 from translate.algebra.reading import kind_of, member
+from translate.codec import Piece
 from translate.errors import DecodeError, excerpt
 
 from .words import FIELD, is_stamp
 
 HEADER: Final = {"name": "name", "tool_call_id": "id", "mime_type": "mime_type"}
 """Member of an item → what it is of an opening."""
+_TEXTS: Final = ("text.delta", "thinking.delta", "tool_call.delta")
 
 
 def check_event(unit: JsonObject) -> None:
@@ -63,3 +65,12 @@ def data_of(item: JsonObject, kind: str) -> Data:
     if grows is list and not {*map(type, value)} <= {int, float, jsontext.Beyond}:
         raise DecodeError(f"the vector of {where} holds what is no number", expected="numbers")
     return value  # type: ignore[no-any-return]
+
+
+def stated_item(piece: Piece) -> JsonObject | None:
+    """The item of a fragment of text that has a fidelity."""
+    items = piece.unit.get("content_items")
+    item = items[0] if piece.unit.get("event_type") == "delta" and isinstance(items, list) and len(items) == 1 else None
+    if not isinstance(item, dict) or item.get("type") not in _TEXTS or not isinstance(item.get("fidelity"), dict):
+        return None
+    return item if item["fidelity"] and isinstance(item.get(FIELD[item["type"][:-6]]), str) else None
