@@ -44,9 +44,16 @@ def test_of_what_moves_only_the_values_are_carried() -> None:
     assert learn(Repeats(), *units) == [
         [[["pad"], "<a>"], [["n"], {"out": 0}]],
         [[["pad"], "<b>"], [["n", "out"], 1]],
-        ["<c>", 2],
-        ["<d>", 3],
+        [2, "<c>"],
+        [3, "<d>"],
     ]
+
+
+def test_values_are_told_in_one_order_whatever_that_of_members_is() -> None:
+    """The other end may have had the same objects with their members in another order."""
+    units: list[Any] = [(t, {"d": {"t": t}, "pad": f"<{t}>", "n": {"out": i}}) for i, t in enumerate("abcd")]
+    turned = [(text, dict(reversed(unit.items()))) for text, unit in units]
+    assert learn(Repeats(), *turned)[2:] == learn(Repeats(), *units)[2:]
 
 
 def test_a_unit_that_differs_otherwise_has_a_patch() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.codecs.chat_streams import DONE, S, U, chunk, detail, end, sse
+from tests.codecs.gemini_streams import chunk as gemini_chunk
+from tests.codecs.gemini_streams import text as gemini_text
 from tests.run_streams import the_long_way
-from translate import convert, decode
+from translate import Usage, convert, decode
+from translate_codecs.gemini.decoder import GeminiDecoder
 from translate_codecs.openai_chat.decoder import ChatDecoder
 
 
@@ -82,3 +88,57 @@ def test_all_but_the_first_ones_go_the_short_way(unit: Any, monkeypatch: pytest.
     monkeypatch.setattr(ChatDecoder, "plain", counted)
     assert len(list(decode(one_by_one(unit), "openai-chat-sse"))) > len(PIECES[unit])
     assert sum(found is not None for found in taken) >= len(PIECES[unit]) - 4
+
+
+# ---- Gemini: the counts move -----------------------------------------------------------------------------
+
+COUNTS = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
+
+
+@st.composite
+def counted(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A stream whose chunks say one text part each, under counts that mostly grow, and add up."""
+    names = draw(st.lists(st.sampled_from(COUNTS), unique=True, min_size=1))
+    thought = draw(st.booleans())
+    details = draw(st.sampled_from([{}, {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 1}]}]))
+    now = {name: draw(st.integers(0, 3)) for name in names}
+    units = []
+    for word in draw(st.lists(st.sampled_from(["a", "b", "é", "3", ""]), min_size=2, max_size=8)):
+        now = {name: count + draw(st.sampled_from([0, 0, 1, 2, -1])) for name, count in now.items()}
+        total = sum(count for name, count in now.items() if not name.startswith("cached"))
+        usage = {**now, "totalTokenCount": total + draw(st.sampled_from([0, 0, 0, 1])), **details}
+        if draw(st.integers(0, 5)) == 0:
+            usage.pop(names[0])
+        units.append(gemini_chunk(gemini_text(word, thought=thought), usage=usage))
+    return [*units, gemini_chunk(gemini_text("."), reason="STOP")]
+
+
+@settings(deadline=None)
+@given(counted(), st.sampled_from(["openai-chat-sse", "anthropic-sse", "events-jsonl", "gateway-sse"]))
+def test_counts_go_as_by_the_long_way(units: list[dict[str, Any]], other: str) -> None:
+    source = [b"data: " + json.dumps(unit).encode() + b"\n\n" for unit in units]
+    with the_long_way():
+        reference = list(decode(source, "gemini-sse"))
+    assert list(decode(source, "gemini-sse")) == reference
+    there = list(convert(source, "gemini-sse", other, clock=lambda: 0))
+    assert list(convert(there, other, "gemini")) == units
+
+
+def test_chunks_of_one_text_go_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [{"promptTokenCount": 3, "candidatesTokenCount": n, "totalTokenCount": 3 + n} for n in range(2, 12)]
+    units = [gemini_chunk(gemini_text("word"), usage=usage) for usage in counts]
+    read: list[Any] = []
+    long = GeminiDecoder.read
+
+    def seen(self: GeminiDecoder, unit: Any, name: str | None) -> Any:
+        read.append(unit)
+        return long(self, unit, name)
+
+    monkeypatch.setattr(GeminiDecoder, "read", seen)
+    monkeypatch.setattr(GeminiDecoder, "plain", GeminiDecoder.plain)
+    source = [b"data: " + json.dumps(unit).encode() + b"\n\n" for unit in units]
+    said = list(decode([*source, b'data: {"candidates": [{"finishReason": "STOP"}]}\n\n'], "gemini-sse"))
+    # the first, the one that shows what repeats, and the end
+    assert [read.index(unit) for unit in read] == list(range(len(read)))
+    assert len(read) == 3
+    assert sum(type(event) is Usage for event in said) == len(units)

@@ -5,7 +5,8 @@
    changes (see :mod:`translate.carry.patches`) to the unit that the codec would write.
 2. A text in them that is what the unit says is a hole: it is expected to be what the next unit says.
 3. Members that differ although they were expected, *move*: of a unit that differs in those alone only their values are
-   told, in order (the residue's member :data:`VALUES`). What the unit says does not move.
+   told, by the order of their paths, later ones behind (the residue's member :data:`VALUES`). What the unit says does
+   not move.
 4. A unit is expected only where it says what the codec's own would say: what came before may hold members that say
    something else now.
 5. Both ends of a translation learn from the units that came, in order, so they expect the same.
@@ -145,6 +146,10 @@ class Repeats:
             return moved if right(moved) else None
         return expected if expected is canonical or right(expected) else canonical
 
+    def changes(self, form: Hashable, member: str) -> bool:
+        """Whether units of this form repeat something within a member."""
+        return any(op[0][:1] == [member] for op in self._changes.get(form, ()))
+
     def slots(self, form: Hashable) -> list[Slot] | None:
         """Where what moves in units of this form is kept; ``None`` where it is not all by itself."""
         found = []
@@ -167,7 +172,8 @@ class Repeats:
         moving = self._moving.get(form, [])
         steady = True
         if known:
-            for op in patches.diff(expected, unit):
+            # members have no order, and both ends have to tell values in one
+            for op in sorted(patches.diff(expected, unit), key=_order):
                 path = _steady(op[0])
                 says_it = len(op) == 2 and type(op[1]) is str and op[1] in says
                 if len(op) == 2 and path and not says_it and path not in moving and len(moving) < _MOST:
@@ -185,6 +191,10 @@ class Repeats:
 
 
 _ABSENT: Final = object()
+
+
+def _order(op: list[Any]) -> list[tuple[str, str]]:
+    return [(type(key).__name__, str(key)) for key in op[0]]
 
 
 def _steady(path: list[Any]) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .. import jsontext
 from ..algebra.events import JsonObject
@@ -14,100 +14,111 @@ _LONGEST: Final = 1 << 10
 """Characters of a text that moves, at most: longer ones may be too much to be kept."""
 
 
-class Usual:
-    """The unit of a plain fragment, taken apart once, level by level: its text, what moves, and what stands beside."""
+class _Place(NamedTuple):
+    """Where a value stands: the way to it from the whole unit, what holds it here, and its key there."""
 
-    __slots__ = ("_free", "_hole", "_levels", "_moving", "only_text")
+    way: tuple[Any, ...]
+    holder: Any
+    key: Any
+
+
+class Usual:
+    """The unit of a plain fragment, taken apart once: its text, what moves, and what does not change."""
+
+    __slots__ = ("_free", "_inside", "_moving", "_numbers", "_slots", "_texts", "only_text", "unit")
 
     def __init__(self, unit: JsonObject, hole: str, moving: Sequence[Slot] = (), free: str | None = None) -> None:
         """``unit``: with ``hole`` where its text stands. Raises :class:`ValueError` where it holds none.
 
         ``moving``: where what moves is kept. ``free``: a member of the unit that its codec looks at by itself.
         """
-        self._levels: list[_Level] = []
-        self._hole, self._moving, self._free = hole, moving, free
-        self._add(unit, -1, None, [slot.path for slot in moving], [])
-        texts = sum(len(level.texts) for level in self._levels)
-        if not texts or any(type(slot.value) not in _SCALARS for slot in moving):
+        self.unit: JsonObject = jsontext.copied(unit)
+        """The unit, with the last text that was looked at in its hole: it is held against those that come."""
+        self._free, self._slots = free, moving
+        self._texts: list[_Place] = []
+        self._moving: list[_Place] = []
+        self._numbers: list[tuple[_Place, type]] = []
+        """What is no text: such values may be equal and of other types."""
+        self._inside: list[tuple[int, Any, Any]] = []
+        """Objects and lists, from the outside to the inside: each by what it stands in, the whole unit being 0."""
+        paths = [tuple(slot.path) for slot in moving]
+        found: dict[tuple[Any, ...], _Place] = {}
+        self._add(hole, self.unit, (), 0, paths, found)
+        if not self._texts or len(found) != len(paths) or any(type(slot.value) not in _SCALARS for slot in moving):
             raise ValueError("no unit of a plain fragment")
-        self.only_text = texts == 1 and not moving and free is None
+        self._moving = [found[path] for path in paths]
+        self.only_text = len(self._texts) == 1 and not moving and free is None
         """Whether such units differ in one text alone."""
 
-    def _add(self, node: Any, above: int, way: Any, moving: Sequence[Sequence[Any]], path: list[Any]) -> None:
-        """One level, and those below it that have a text or something that moves."""
-        level = _Level(node, above, way)
-        self._levels.append(level)
-        at = len(self._levels) - 1
+    def _add(
+        self,
+        hole: str,
+        node: Any,
+        way: tuple[Any, ...],
+        at: int,
+        paths: Sequence[Any],
+        moving: dict[tuple[Any, ...], _Place],
+    ) -> None:
+        """All that stands in a node."""
         for key, value in list(node.items() if type(node) is dict else enumerate(node)):
-            below = [*path, key]
-            if above < 0 and key == self._free:
+            place = _Place((*way, key), node, key)
+            if not way and key == self._free:
                 continue
-            if below in moving:
-                level.moving.append((key, moving.index(below)))
-            elif value == self._hole:
-                level.texts.append(key)
-            elif type(value) in (dict, list) and (
-                _has(self._hole, value) or any(below == each[: len(below)] for each in moving)
-            ):
-                self._add(value, at, key, moving, below)
-            else:
-                level.beside.append((key, value, type(value) if type(value) in _SCALARS else None))
+            if place.way in paths:
+                moving[place.way] = place
+            elif type(value) in (dict, list):
+                self._inside.append((at, key, value))
+                self._add(hole, value, place.way, len(self._inside), paths, moving)
+            elif value == hole:
+                self._texts.append(place)
+            elif type(value) in (int, bool):
+                self._numbers.append((place, type(value)))
+            elif type(value) is not str and value is not None:
+                raise ValueError("a fraction, which may be equal and not the same")
 
     @property
     def is_free(self) -> bool:
         """Whether a member is its codec's to look at."""
         return self._free is not None
 
-    @property
-    def unit(self) -> JsonObject:
-        """The unit, with its hole."""
-        return self._levels[0].node  # type: ignore[no-any-return]
-
     def read(self, unit: Any) -> tuple[str, list[Any] | None] | None:
         """The text of a unit that is this one but for it, and for what moves: the values of that, if they changed.
 
         ``None`` of any other, before anything was changed.
         """
-        text: Any = None
-        nodes: list[Any] = []
         moved: list[Any] | None = None
-        for level in self._levels:
-            try:
-                at = unit if level.above < 0 else nodes[level.above][level.way]
-                if type(at) is not level.kind or len(at) != level.size:
-                    return None
-                for key, held, kind in level.beside:
-                    found = at[key]
-                    if found is held:
-                        continue
-                    if kind is None:
-                        if not jsontext.same(found, held):
-                            return None
-                    elif type(found) is not kind or found != held:
-                        return None
-                for key in level.texts:
-                    found = at[key]
-                    if text is None:
-                        text = found
-                    elif found != text:
-                        return None
-                for key, slot in level.moving:
-                    found = at[key]
-                    if type(found) not in _SCALARS:
-                        return None
-                    moved = moved or [slot.value for slot in self._moving]
-                    moved[slot] = found
-            except (KeyError, IndexError):
+        try:
+            text = unit
+            for step in self._texts[0].way:
+                text = text[step]
+            if type(text) is not str:
                 return None
-            nodes.append(at)
-        if type(text) is not str:
+            for _, holder, key in self._texts:
+                holder[key] = text
+            if self._moving:
+                moved = [_at(unit, way) for way, _, _ in self._moving]
+                for value, (_, holder, key) in zip(moved, self._moving, strict=True):
+                    if type(value) not in _SCALARS:
+                        return None
+                    holder[key] = value
+            if self._free is not None:
+                self.unit[self._free] = unit[self._free]
+            if unit != self.unit:
+                return None
+            for (way, _, _), kind in self._numbers:
+                found = unit
+                for step in way:
+                    found = found[step]
+                if type(found) is not kind:
+                    return None
+        except (KeyError, IndexError, TypeError):
             return None
         return (text, None) if moved is None else self._fits(text, moved)
 
     def _fits(self, text: str, moved: list[Any]) -> tuple[str, list[Any] | None] | None:
         """What moves, if that may be kept."""
         changed = False
-        for value, slot in zip(moved, self._moving, strict=True):
+        for value, slot in zip(moved, self._slots, strict=True):
             if type(value) is str and (value == text or len(value) > _LONGEST):
                 # what the unit says does not move
                 return None
@@ -119,52 +130,32 @@ class Usual:
 
         It shares nothing that can change, but for the member that is free.
         """
-        moved = [slot.value for slot in self._moving]
-        if values is not None:
-            if type(values) is not list or len(values) != len(moved) or not all(type(v) in _SCALARS for v in values):
+        for _, holder, key in self._texts:
+            holder[key] = text
+        if self._moving or values is not None:
+            moved: list[Any] = [slot.value for slot in self._slots] if values is None else values  # type: ignore[assignment]
+            if type(moved) is not list or len(moved) != len(self._slots) or not all(type(v) in _SCALARS for v in moved):
                 return None
-            if self._fits(text, values) is None:
+            if values is not None and self._fits(text, moved) is None:
                 return None
-            moved = values
-        made: list[Any] = []
-        for level in self._levels:
-            copy = level.node.copy()
-            for key, held, kind in level.beside:
-                if kind is None:
-                    copy[key] = jsontext.copied(held)
-            for key in level.texts:
-                copy[key] = text
-            for key, slot in level.moving:
-                copy[key] = moved[slot]
-            if level.above >= 0:
-                made[level.above][level.way] = copy
-            made.append(copy)
+            for value, (_, holder, key) in zip(moved, self._moving, strict=True):
+                holder[key] = value
+        made: list[Any] = [self.unit.copy()]
+        for at, key, node in self._inside:
+            made.append(node.copy())
+            made[at][key] = made[-1]
         return made[0]  # type: ignore[no-any-return]
 
     def move(self, values: Sequence[Any]) -> None:
         """Go on behind a unit with these values."""
-        for value, slot in zip(values, self._moving, strict=True):
+        for value, slot in zip(values, self._slots, strict=True):
             slot.value = value
 
 
-class _Level:
-    """An object or a list of the unit: where it stands, and what stands in it."""
-
-    __slots__ = ("above", "beside", "kind", "moving", "node", "size", "texts", "way")
-
-    def __init__(self, node: Any, above: int, way: Any) -> None:
-        self.node, self.above, self.way = node, above, way
-        self.kind, self.size = type(node), len(node)
-        self.texts: list[Any] = []
-        self.moving: list[tuple[Any, int]] = []
-        self.beside: list[tuple[Any, Any, type | None]] = []
-        """What does not change: its key, its value, and the type of one that has no parts."""
-
-
-def _has(hole: str, value: object) -> bool:
-    if isinstance(value, dict):
-        return any(_has(hole, each) for each in value.values())
-    return any(_has(hole, each) for each in value) if isinstance(value, list) else value == hole
+def _at(unit: Any, way: Sequence[Any]) -> Any:
+    for step in way:
+        unit = unit[step]
+    return unit
 
 
 def stands_in(hole: str, canonical: Any, unit: Any) -> bool:

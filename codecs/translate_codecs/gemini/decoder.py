@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from translate import jsontext
 from translate.algebra.events import (
+    Annotate,
     Append,
     Close,
     Event,
@@ -16,6 +16,7 @@ from translate.algebra.events import (
     Handover,
     JsonObject,
     Open,
+    Ping,
     TokenCounts,
     Usage,
 )
@@ -25,12 +26,12 @@ from translate.carry.expecting import Canonical
 from translate.carry.reasons import repaired
 from translate.carry.repeats import VALUES
 from translate.carry.usual import Usual
-from translate.codec import JOINED, Codec, Decoder, Hot, Mended, Options
-from translate.errors import DecodeError, GrammarError, TranslateError
+from translate.codec import JOINED, Codec, Decoder, Mended, Options
+from translate.errors import GrammarError, TranslateError
 
 from .steps import Known, Stem, Step
 from .units import USAGE, Units
-from .words import NAME, read_usage, usage_after, usage_change, usage_words
+from .words import NAME, numbers, usage_grown
 
 ENDED = "ended"
 
@@ -76,6 +77,9 @@ class GeminiDecoder(Decoder):
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         known = self._known
+        if unit is None and all(type(event) in (Usage, Annotate, Ping) for event in meant):
+            # notes that no unit says change nothing here
+            return
         if unit is not None:
             step = self._look(unit)
             self._units.steady = None
@@ -101,7 +105,7 @@ class GeminiDecoder(Decoder):
         what = repaired("missing", unit="call's end", next="unit of another part", state=self.state)
         return Mended("call", what, unit, name, ahead)
 
-    # ---- the short way
+    # ---- the short way; for a run, an empty text would have to be a fragment, and here it is none
 
     def _usual(self) -> Usual | None:
         """The unit of a plain fragment of the open part, if such are usual now."""
@@ -112,12 +116,6 @@ class GeminiDecoder(Decoder):
             # not to look twice
             units.steady = None
         return last.usual
-
-    def hot(self) -> Hot | None:
-        usual = self._last.usual or self._usual()
-        if usual is not None and usual.only_text and self._last.hot is None:
-            self._last.hot = Hot(usual.unit, NAME)
-        return self._last.hot
 
     def plain(self, unit: JsonObject, name: str | None) -> list[Event] | None:
         usual = self._last.usual or self._usual()
@@ -142,16 +140,12 @@ class GeminiDecoder(Decoder):
     def _counted(self, usage: Any) -> Usage | None:
         """The counts that a unit changes, if it says them as is expected; then they are taken."""
         known, units = self._known, self._units
-        try:
-            counts = read_usage(usage) if type(usage) is dict and not has_fractions(usage) else None
-        except DecodeError:
+        if type(usage) is not dict or units.usage is None or known.counts is None:
             return None
-        after = usage_after(counts, known.counts) if counts is not None else None
-        changed = usage_change(after, known.counts) if after is not None else None
-        if after is None or changed is None:
+        found = usage_grown(usage, units.usage, known.counts)
+        if found is None or not any(count is not None for count in numbers(found[1])):
             return None
-        if not jsontext.same(usage_words(latest(changed, units.counts), units.usage or {}), usage):
-            return None
+        after, changed = found
         known.counts = after
         units.count(usage, after)
         self.usage = latest(changed, self.usage)
@@ -171,17 +165,10 @@ class GeminiDecoder(Decoder):
         return [said_before(Close(), NAME), finish] if known.kind else [finish]
 
 
-def has_fractions(value: Any) -> bool:
-    """Whether a number in a value is no plain integer."""
-    if type(value) is dict:
-        return any(map(has_fractions, value.values()))
-    return any(map(has_fractions, value)) if type(value) is list else type(value) is float
-
-
 class _Last:
     """The last unit that was looked at, and the usual one: no knowledge, only not to look twice."""
 
-    __slots__ = ("hot", "step", "usual")
+    __slots__ = ("step", "usual")
 
     def __init__(self) -> None:
         self.clear()
@@ -190,4 +177,3 @@ class _Last:
         """The stream goes on."""
         self.step: Step | None = None
         self.usual: Usual | None = None
-        self.hot: Hot | None = None

@@ -111,7 +111,7 @@ class Units:
         moving = self.repeats.slots(form)
         if canonical.form != form or moving is None or not all(_is_idle(slot.path) for slot in moving):
             return None
-        if not jsontext.same(unit.get(USAGE), canonical.unit.get(USAGE)) or not stands_in(TEXT, canonical.unit, unit):
+        if self.repeats.changes(form, USAGE) or not stands_in(TEXT, canonical.unit, unit):
             return None
         try:
             return Usual(unit, TEXT, moving, USAGE if counted else None)
@@ -119,8 +119,9 @@ class Units:
             return None
 
     def count(self, usage: JsonObject, counts: TokenCounts) -> None:
-        """Go on behind a unit with this ``usageMetadata``, which makes these counts."""
-        self.usage, self.counts = jsontext.copied(usage), counts
+        """Go on behind a unit whose ``usageMetadata`` differs in counts alone, which make these."""
+        self.usage = {**(self.usage or {}), **{name: value for name, value in usage.items() if type(value) is int}}
+        self.counts = counts
 
     def follow(self, event: Event) -> None:
         """Go on behind an event that is meant."""

@@ -184,6 +184,9 @@ def same_reason(said: Reason, meant: Reason) -> bool:
 
 TOOLS: Final = "toolUsePromptTokenCount"
 _COUNTS: Final = ("promptTokenCount", TOOLS, "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
+_TOTAL: Final = "totalTokenCount"
+_ADDED: Final = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+_MOVE: Final = frozenset({*_ADDED, "cachedContentTokenCount", _TOTAL})
 _DETAILS: Final = (
     *("promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails", "toolUsePromptTokensDetails"),
 )
@@ -226,6 +229,42 @@ def usage_change(counts: TokenCounts, before: TokenCounts | None) -> TokenCounts
     said, output, cached, thoughts = found
     changed = bool(other) or any(each is not None for each in found)
     return TokenCounts(said, output, cached, thoughts, None, other) if changed else None
+
+
+def usage_grown(usage: JsonObject, before: JsonObject, counts: TokenCounts) -> tuple[TokenCounts, TokenCounts] | None:
+    """The counts of a ``usageMetadata`` in which, against the one ``before``, counts alone moved, and what changed.
+
+    ``counts``: those so far. ``None`` where more differs, where any is zero, or where the total is not their sum: then
+    the long way tells.
+    """
+    if usage.keys() != before.keys():
+        return None
+    total = 0
+    for name, value in usage.items():
+        held = before[name]
+        if name in _MOVE:
+            if type(value) is not int or type(held) is not int or value <= 0:
+                return None
+            total += value if name in _ADDED else 0
+        elif not (value is held or (type(value) is str and value == held) or jsontext.same(value, held)):
+            return None
+        elif name == TOOLS:
+            total += value or 0
+    if total != usage.get(_TOTAL):
+        return None
+    prompt, tools, said, thoughts, cached = map(usage.get, _COUNTS)
+    now = TokenCounts(
+        counts.input_tokens if prompt is None else prompt + (tools or 0),
+        counts.output_tokens if said is thoughts is None else (said or 0) + (thoughts or 0),
+        counts.cached_tokens if cached is None else cached,
+        counts.reasoning_tokens if thoughts is None else thoughts,
+        None,
+        counts.other,
+    )
+    prompt, said, cached, thoughts = (
+        new if new != old else None for new, old in zip(numbers(now), numbers(counts), strict=True)
+    )
+    return now, TokenCounts(prompt, said, cached, thoughts)
 
 
 def numbers(counts: TokenCounts) -> tuple[int | None, int | None, int | None, int | None]:

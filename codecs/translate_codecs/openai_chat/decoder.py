@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from translate.algebra.events import (
+    Annotate,
     Append,
     Close,
     Event,
@@ -15,8 +16,10 @@ from translate.algebra.events import (
     Handover,
     JsonObject,
     Open,
+    Ping,
     Start,
     TokenCounts,
+    Usage,
     is_synthetic,
 )
 from translate.algebra.json_form import same_event
@@ -74,6 +77,9 @@ class ChatDecoder(Decoder):
 
     def take(self, unit: JsonObject | None, meant: Sequence[Event]) -> None:
         known = self._known
+        if unit is None and all(type(event) in (Usage, Annotate, Ping) for event in meant):
+            # notes that no unit says change nothing here
+            return
         native: list[JsonObject | None] = []
         step = self._look(unit) if unit is not None else None
         if unit is not None and step is not None:
@@ -135,7 +141,7 @@ class ChatDecoder(Decoder):
     def hot(self) -> Hot | None:
         usual = self._last.usual or self._usual()
         if usual is not None and usual.only_text and self._last.hot is None:
-            self._last.hot = Hot(usual.unit, NAME)
+            self._last.hot = Hot(usual.write(TEXT) or {}, NAME)
         return self._last.hot
 
     def grow(self, text: str, units: int = 1) -> None:
