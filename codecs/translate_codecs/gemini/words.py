@@ -248,8 +248,7 @@ def usage_grown(usage: JsonObject, before: JsonObject, counts: TokenCounts) -> t
             total += value if name in _ADDED else 0
         elif not (value is held or (type(value) is str and value == held) or jsontext.same(value, held)):
             return None
-        elif name == TOOLS:
-            total += value or 0
+    total += usage.get(TOOLS) or 0
     if total != usage.get(_TOTAL):
         return None
     prompt, tools, said, thoughts, cached = map(usage.get, _COUNTS)
