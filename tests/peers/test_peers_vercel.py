@@ -1,4 +1,4 @@
-"""The Vercel AI SDK reads what we make of each other's streams, by its providers for both formats."""
+"""The Vercel AI SDK reads what we make of each other's streams, by its providers for four formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from translate import convert
 
 Read: TypeAlias = Callable[[Iterable[tuple[str, bytes]]], list[Any]]
 """What it makes of streams, each of a codec."""
-CODECS = ("anthropic", "openai-chat")
+CODECS = ("anthropic", "openai-chat", "openai-responses", "gemini")
 """What its providers read."""
 PAIRS = [(codec, src) for codec in CODECS for src in TURN if src != f"{codec}-sse"]
 
@@ -54,7 +54,7 @@ def test_it_reads_the_turn(read: Read) -> None:
 
 
 def test_it_is_told_of_a_failure(read: Read) -> None:
-    pairs = [("anthropic", "openai-chat-sse"), ("openai-chat", "anthropic-sse")]
+    pairs = [(codec, src) for codec in CODECS for src in FAILS if src != f"{codec}-sse"]
     for said in read((codec, translated(FAILS[src], src, codec)) for codec, src in pairs):
         assert said["text"] == "x"
         assert "busy" in " ".join(said["errors"])

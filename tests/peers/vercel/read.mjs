@@ -2,6 +2,8 @@
 // line of output is the message that its parts add up to.
 import { createInterface } from "node:readline";
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { jsonSchema, streamText, tool } from "ai";
 
@@ -24,6 +26,8 @@ function model(provider, body) {
     fetch: async () => new Response(ReadableStream.from(cut(body)), head),
   };
   if (provider === "anthropic") return createAnthropic(options)("m");
+  if (provider === "openai-responses") return createOpenAI(options).responses("m");
+  if (provider === "gemini") return createGoogleGenerativeAI(options)("m");
   return createOpenAICompatible({ ...options, name: "peer", includeUsage: true })("m");
 }
 
