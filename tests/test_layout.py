@@ -26,6 +26,8 @@ NAMES = """
     Translator TruncatedStream UnknownFormat UpstreamFailure Usage Written assemble check codec convert decode encode
     formats register Stream AsyncStream Format ByteFormat ObjectFormat EventFormat ModelOption LossPolicy ErrorPolicy
     JsonObject ConvertOptions ReadOptions WriteOptions
+    convert_request convert_answer decode_request encode_request decode_answer encode_answer Profile RequestError
+    UnsupportedFormat
 """
 """The public interface: names may be added, and are taken away only with a new major version."""
 
@@ -84,7 +86,7 @@ FLOORS = (
     ("shapes", "carry"),
     ("codec",),
     ("registry",),
-    ("engine",),
+    ("engine", "messages"),
     ("recognise",),
     ("api",),
     ("compare", "testing", "conformance"),

@@ -50,15 +50,26 @@ from .errors import (
     LimitExceeded,
     LossError,
     MisuseError,
+    RequestError,
     StreamStopped,
     StreamTimeout,
     ToolArgumentsError,
     TranslateError,
     TruncatedStream,
     UnknownFormat,
+    UnsupportedFormat,
     UpstreamFailure,
 )
 from .limits import Limits
+from .messages.api import (
+    convert_answer,
+    convert_request,
+    decode_answer,
+    decode_request,
+    encode_answer,
+    encode_request,
+)
+from .messages.profiles import Profile
 from .registry import codec, formats, register
 
 __version__ = "0.1.0"
@@ -100,9 +111,11 @@ __all__ = [
     "Open",
     "Options",
     "Ping",
+    "Profile",
     "ReadOptions",
     "Reason",
     "Report",
+    "RequestError",
     "Said",
     "Start",
     "State",
@@ -116,6 +129,7 @@ __all__ = [
     "Translator",
     "TruncatedStream",
     "UnknownFormat",
+    "UnsupportedFormat",
     "UpstreamFailure",
     "Usage",
     "WriteOptions",
@@ -124,8 +138,14 @@ __all__ = [
     "check",
     "codec",
     "convert",
+    "convert_answer",
+    "convert_request",
     "decode",
+    "decode_answer",
+    "decode_request",
     "encode",
+    "encode_answer",
+    "encode_request",
     "formats",
     "register",
 ]

@@ -23,6 +23,7 @@ from .limits import Limits
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from .messages.capability import Answers, Errors, Requests
     from .shapes import Shape
 
 TEXT: Final = "\x00text"
@@ -319,7 +320,8 @@ class Codec(ABC):
     no unit is written for, as the next one shows them or the end does, so that a carry may say them: ``close``,
     ``finish``, ``start``. ``complete``: a unit says
     all that is meant, residues included, so that there is no carry. ``spelled``: units whose text holds this are read
-    with their numbers as they are spelled, for what becomes text as it stands.
+    with their numbers as they are spelled, for what becomes text as it stands. ``requests``, ``answers``, ``errors``:
+    how requests, whole answers and error bodies are read and written, where the format has them.
     """
 
     name: ClassVar[str]
@@ -330,6 +332,9 @@ class Codec(ABC):
     leaves_out: ClassVar[frozenset[str]] = frozenset()
     complete: ClassVar[bool] = False
     spelled: ClassVar[bytes] = b""
+    requests: ClassVar[Requests | None] = None
+    answers: ClassVar[Answers | None] = None
+    errors: ClassVar[Errors | None] = None
 
     def __repr__(self) -> str:
         names = (f"{self.name}-{suffix}" if suffix else self.name for suffix in self.shapes)

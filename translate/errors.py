@@ -37,6 +37,7 @@ class TranslateError(Exception):
     ``offset``    bytes from the start of the input to the start of that unit
     ``state``     what the grammar was in
     ``excerpt``   the input in question, at most 200 characters
+    ``path``      where in a request or a whole answer (``messages[3].content[1]``); the message begins with it
     ``expected``  what could have stood there
     ``looks_like``  what the input is instead, where it is not of the format that was named
     ``pending``   carries that waited for a unit to ride on when the conversion ended (JSON shapes)
@@ -54,6 +55,7 @@ class TranslateError(Exception):
         self.unit: int | None = None
         self.offset: int | None = None
         self.state: str | None = None
+        self.path: str | None = None
         self.looks_like: str | None = None
         self.pending: list[dict[str, Any]] = []
 
@@ -105,6 +107,18 @@ class GrammarError(TranslateError):
 
 class TruncatedStream(TranslateError):
     """The input ended without a terminal unit."""
+
+
+class RequestError(TranslateError):
+    """A request that cannot be asked of the target: its calls and results do not pair, or it needs what is stored."""
+
+    code = 400
+
+
+class UnsupportedFormat(TranslateError):
+    """The format has no requests, no whole answers, or no error bodies: ``what`` it lacks is in the message."""
+
+    code = 400
 
 
 class UpstreamFailure(TranslateError):

@@ -15,6 +15,7 @@ class Limits:
     ``nesting``  levels of arrays and objects in one unit, and in a call's arguments
     ``message``  characters of the items of one message, in formats whose end repeats it
     ``carry``    bytes of one carry; one over it is an error in strict mode and ignored otherwise
+    ``state``    characters of one envelope of state in a request; one over it is left out and reported
     """
 
     unit: int = 256 * 1024 * 1024
@@ -22,6 +23,7 @@ class Limits:
     message: int = 1024 * 1024 * 1024
     nesting: int = 256
     carry: int = 256 * 1024 * 1024
+    state: int = 256 * 1024
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -9,6 +9,9 @@ from .events import State
 REASONING_FIELD: Final = "reasoning_field"
 """The value of a state that names the member which thinking came in, on a wire that has several for it."""
 
+REDACTED: Final = "_REDACTED_THINKING"
+"""The text of a thinking part that only its issuer can read: its state is all of it."""
+
 
 def is_hint(state: State) -> bool:
     """Whether a state only says how its part was spelled: alone it is no content, and gives way to any other state."""

@@ -27,7 +27,9 @@ class Finding:
 
     ``unit``: index of the source's wire unit, ``None`` for what holds of the whole stream; ``field``: what it is
     about; ``reason``: a sentence; ``content``: whether the assembled message is concerned; ``carried``: whether a
-    carry holds it (a native reader of the target does not see it).
+    carry holds it (a native reader of the target does not see it). Of requests and whole answers also ``kind``, the
+    class of a loss (``content, control, state, tuning, incidental``), and ``path``, where it stood in the source
+    (``messages[3].content[1]``).
     """
 
     unit: int | None
@@ -35,6 +37,8 @@ class Finding:
     reason: str
     content: bool = False
     carried: bool = False
+    kind: str = ""
+    path: str = ""
 
 
 @dataclass(slots=True)

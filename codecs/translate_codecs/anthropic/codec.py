@@ -18,8 +18,10 @@ from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
+from .answers import AnthropicAnswers
 from .assembled import assembled
 from .encoder import AnthropicEncoder
+from .requests import AnthropicRequests
 from .words import (
     DONE,
     NAME,
@@ -52,6 +54,8 @@ class Anthropic(Codec):
     }
     leaves_out = frozenset({"start", "close"})
     spelled = b'"input"'
+    requests = AnthropicRequests()
+    answers = AnthropicAnswers()
 
     def encoder(self, options: Options) -> AnthropicEncoder:
         return AnthropicEncoder(self, options)

@@ -17,8 +17,10 @@ from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
+from .answers import ChatAnswers
 from .assembled import assembled
 from .encoder import ChatEncoder
+from .requests import ChatRequests
 from .words import DONE, MADE_ID, NAME, REDACTED, error_of, error_unit, same_reason, sayable, state_words, usage_words
 
 SSE: Final = Sse(DONE, writes_done="success", errors=True, names=False)
@@ -38,6 +40,8 @@ class Chat(Codec):
         "annotate": "openai-chat has words for its own annotations alone",
     }
     only: ClassVar[Mapping[str, str]] = {"members": "members that repeat, obfuscation, logprobs"}
+    requests = ChatRequests()
+    answers = ChatAnswers()
 
     def encoder(self, options: Options) -> ChatEncoder:
         return ChatEncoder(self, options)

@@ -1,0 +1,1 @@
+"""Requests, whole answers and stored messages: their algebra, and the way from one format to another."""
