@@ -214,6 +214,10 @@ class Requests(ABC):
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         """The document of a request, for a server. Raises :class:`ToolArgumentsError`."""
 
+    def stored(self, document: JsonObject) -> str | None:
+        """The path of what a document needs that only its own server has stored."""
+        return None
+
     def model(self) -> type[BaseModel] | None:
         """The pydantic model of a document, for the strict check."""
         return None

@@ -56,9 +56,12 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
     target, writer = capability(dst, what)
     if not isinstance(document, dict):
         raise wrong("", f"the {what} is {kind_of(document)}", "an object")
-    jsontext.check_value(document, asked.limits.nesting)
-    document = jsontext.copied(document)
+    if not asked.spelled:
+        jsontext.check_value(document, asked.limits.nesting)
     carry = carry_of(document)
+    if carry is not None or asked.loss == "carry" or src == dst:
+        document = jsontext.copied(document)
+        carry = carry_of(document)
     body = {key: value for key, value in document.items() if key != _CARRY} if carry is not None else document
     telling = Telling(asked.report, asked.loss)
     if src == dst and _stays(document, asked):
@@ -68,6 +71,13 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
         _check_pairs(node)
     if asked.model is not None:
         _rename(node, asked.model)
+    if isinstance(node, Answer) and node.reason.word == "stop" and any(part.kind == "tool_call" for part in node.parts):
+        # clients run tools on that word, whatever the server said
+        node.reason.word = "tool_call"
+    if src != dst and isinstance(reader, Requests) and (stored := reader.stored(body)) is not None:
+        error = RequestError(f"{stored}: it is stored elsewhere", expected="a request that says all it needs")
+        error.path = stored
+        raise error
     native = _encode(writer, node, target, source, telling, asked)
     if src == dst:
         plain = _again(reader, writer, body, source, target, what, asked, raw=True)
@@ -100,8 +110,7 @@ def encode(node: Request | Answer, dst: str, what: What, asked: Asked) -> JsonOb
     """The document of a node."""
     target, writer = capability(dst, what)
     source = find_codec(node.source) if node.source is not None else None
-    out: JsonObject = jsontext.copied(_encode(writer, node, target, source, Telling(asked.report, asked.loss), asked))
-    return out
+    return _encode(writer, node, target, source, Telling(asked.report, asked.loss), asked)
 
 
 def read_body(body: JsonObject | bytes, limits: Limits) -> JsonObject:
@@ -159,7 +168,9 @@ def _encode(writer: Any, node: Any, target: Codec, source: Codec | None, telling
         spelled=asked.spelled,
         classes=classes,
     )
-    return writer.encode(node, writing)  # type: ignore[no-any-return]
+    # what is written shares nothing with the source, nor with a codec's constants
+    out: JsonObject = jsontext.copied(writer.encode(node, writing))
+    return out
 
 
 def _profile(able: Any, format: str, asked: Asked) -> Profile:

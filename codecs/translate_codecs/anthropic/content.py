@@ -236,6 +236,7 @@ def _write_media(part: Part, writing: Writing) -> JsonObject | None:
         return None
     if part.via != "text":
         writing.guess(part.path, "inline_data", "decoded")
+        writing.lost("incidental", part.path, "mime_type", "member")
     return {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}, **_title(part)}
 
 

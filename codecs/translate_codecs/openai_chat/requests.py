@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from translate.algebra.events import JsonObject
+from translate.messages.asking import said_effort, strictly, without_prefill
 from translate.messages.capability import Reading, Requests, Writing
-from translate.messages.effort import effort_of, nearest
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool
 from translate.messages.profiles import Profile
 from translate.messages.settings import SETTINGS, read_settings
 from translate.messages.telling import LossClass
-from translate.messages.tools import is_closed
 
 from .conversation import read_message, write_conversation
 from .words import NAME
@@ -104,7 +103,7 @@ class ChatRequests(Requests):
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         out: JsonObject = {"model": request.model or "unknown"}
-        out["messages"] = write_conversation(_without_prefill(request, writing), writing)
+        out["messages"] = write_conversation(without_prefill(request, writing), writing)
         offered = _write_tools(request, out, writing)
         _write_choice(request.choice, offered, out, writing)
         _write_settings(request.settings, out, writing)
@@ -216,18 +215,6 @@ def _format(form: Members) -> Format:
 # ---- writing ---------------------------------------------------------------------------------------------
 
 
-def _without_prefill(request: Request, writing: Writing) -> list[Any]:
-    """The turns, but for a last one that the server does not go on with."""
-    turns = request.turns
-    last = turns[-1] if turns else None
-    if last is None or last.role != "assistant" or writing.profile.prefill or writing.home:
-        return turns
-    if any(part.kind == "tool_call" for part in last.parts):
-        return turns
-    writing.lost("content", last.path, "prefill", "prefill")
-    return turns[:-1]
-
-
 def _write_tools(request: Request, out: JsonObject, writing: Writing) -> dict[str, str]:
     """The kinds of the tools that are offered, by their names."""
     offered: dict[str, str] = {}
@@ -260,17 +247,6 @@ def _write_tool(tool: Tool, writing: Writing) -> JsonObject:
         writing.lost("tuning", tool.path, "cache", "cache")
     writing.rest(tool, inner)
     return {"type": tool.kind, tool.kind: inner}
-
-
-def strictly(strict: bool | None, schema: JsonObject | None, path: str, writing: Writing) -> bool | None:
-    """``strict`` as it is said: true only of a closed schema, and of a server that knows it."""
-    if strict and not writing.profile.strict_tools:
-        writing.lost("tuning", path, "strict", "setting", "strict")
-        return None
-    if strict and not writing.home and not is_closed(schema or {}):
-        writing.repair(path, "strict", "strict")
-        return False
-    return strict
 
 
 def _write_choice(choice: Choice | None, offered: dict[str, str], out: JsonObject, writing: Writing) -> None:
@@ -339,28 +315,10 @@ SAMPLED: Final = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "
 def _write_thinking(asked: Thinking | None, out: JsonObject, writing: Writing) -> None:
     if asked is None:
         return
-    paths = asked.paths
-    effort = asked.effort
-    if asked.mode == "off":
-        effort = "none"
-        if "none" not in writing.profile.efforts:
-            writing.lost("control", paths.get("mode", paths.get("effort", "")), "thinking", "thinking off")
-            effort = None
-    elif effort is None and asked.budget is not None:
-        effort = effort_of(asked.budget)
-        writing.guess(paths.get("budget", ""), "budget", "budget", effort)
-    if effort is not None:
-        known = nearest(effort, writing.profile.efforts)
-        if known is None and not writing.home:
-            writing.lost("tuning", paths.get("effort", ""), "effort", "value", repr(effort))
-        elif known is not None and known != effort:
-            writing.guess(paths.get("effort", ""), "effort", "effort", known)
-        if known or writing.home:
-            out["reasoning_effort"] = known or effort
-    elif asked.mode is not None and asked.mode != "off":
-        writing.lost("tuning", paths.get("mode", ""), "thinking", "value", asked.mode)
+    if (effort := said_effort(asked, writing)) is not None:
+        out["reasoning_effort"] = effort
     if asked.show is not None:
-        writing.lost("tuning", paths.get("show", ""), "show", "setting", "show")
+        writing.lost("tuning", asked.paths.get("show", ""), "show", "setting", "show")
     writing.rest(asked, None, "thinking")
 
 

@@ -16,8 +16,10 @@ from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
+from .answers import ResponsesAnswers
 from .assembled import assembled
 from .encoder import ResponsesEncoder
+from .requests import ResponsesRequests
 from .wire import CONTENT_OF
 from .words import (
     DONE,
@@ -55,6 +57,8 @@ class Responses(Codec):
     }
     only: ClassVar[Mapping[str, str]] = {"members": "numbers, padding, ids of items, constants of the request"}
     leaves_out = frozenset({"start"})
+    requests = ResponsesRequests()
+    answers = ResponsesAnswers()
 
     def encoder(self, options: Options) -> ResponsesEncoder:
         return ResponsesEncoder(self, options)
