@@ -20,7 +20,7 @@ from ..errors import TranslateError
 from ..limits import Limits
 from .envelope import Unreadable, digest, is_envelope, opened
 from .ids import MADE, Ids, true_id, written_id
-from .members import at
+from .members import Rest, at
 from .nodes import Answer, Node, Part, Request
 from .profiles import Profile
 from .reasons import why
@@ -123,9 +123,15 @@ class Writing:
                         out.setdefault(key, value)
                 continue
             where = getattr(node, "path", "") if path is None else path
-            for key in members:
-                kind = self.classes.get(codec, {}).get(key, "incidental")
-                self.lost(kind, f"{where}.{key}" if where else key, key, "member")
+            self._rest(members, where, self.classes.get(codec, {}), "incidental")
+
+    def _rest(self, members: JsonObject, where: str, classes: Mapping[str, LossClass], usual: LossClass) -> None:
+        for key, value in members.items():
+            path, kind = f"{where}.{key}" if where else key, classes.get(key, usual)
+            if isinstance(value, Rest):
+                self._rest(value, path, classes, kind)
+            else:
+                self.lost(kind, path, key, "member")
 
     def part_rest(
         self, part: Part, out: JsonObject | None = None, says: tuple[str, ...] = (), *, user: bool = True
@@ -134,12 +140,17 @@ class Writing:
         if part.cache and "cache" not in says:
             self.lost("tuning", part.path, "cache", "cache")
         if part.annotations and "annotations" not in says:
-            self.lost("content" if user else "incidental", part.path, "citations", "citations")
+            self.uncited(part, "", user=user)
         if part.error and "error" not in says:
             self.lost("tuning", part.path, "error", "error flag")
         if part.name and "name" not in says:
             self.lost("incidental", part.path, "title", "title")
         self.rest(part, out)
+
+    def uncited(self, part: Part, own: str | None, *, user: bool = False) -> None:
+        """Tell the annotations of a part that are not said: those of others than ``own``."""
+        for path in dict.fromkeys(each.path or part.path for each in part.annotations if each.namespace != own):
+            self.lost("content" if user else "incidental", path, "citations", "citations")
 
     def id(self, part: Part) -> str | None:
         """The id of a call or a result, as the target takes it; ``None`` where it is to be left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 from ..algebra.events import JsonObject, Residue
 from ..algebra.reading import kind_of
@@ -32,6 +32,10 @@ def at(path: str, error: TranslateError) -> TranslateError:
     if path and error.path is None:
         error.what, error.path = f"{path}: {error.what}", path
     return error
+
+
+class Rest(dict[str, Any]):
+    """What is left over of an object of which the others were taken: each of its members is told by itself."""
 
 
 class Members:
@@ -73,20 +77,20 @@ class Members:
         """A member where it is of one type; of another it is left, as a word of somebody else."""
         return self.left.pop(key) if type(self.left.get(key)) is kind else None
 
-    def entries(self, key: str) -> Iterator[Members]:
+    def entries(self, key: str) -> Iterator[Self]:
         """The objects of a list, if it is there."""
         for i, entry in enumerate(self.take(key, list) or ()):
-            yield Members(entry, f"{self.at(key)}[{i}]")
+            yield type(self)(entry, f"{self.at(key)}[{i}]")
 
-    def inner(self, key: str) -> Members | None:
+    def inner(self, key: str) -> Self | None:
         """The members of an object within, if it is there. See :meth:`put_back`."""
         value = self.take(key, dict)
-        return None if value is None else Members(value, self.at(key))
+        return None if value is None else type(self)(value, self.at(key))
 
     def put_back(self, key: str, inner: Members | None) -> None:
         """What is left over of an object within is left over here."""
-        if inner is not None and inner.left:
-            self.left[key] = inner.left
+        if inner is not None and (rest := inner.rest("")) is not None:
+            self.left[key] = Rest(rest[""])
 
     def rest(self, codec: str) -> Residue | None:
         """The residue: what is left over."""

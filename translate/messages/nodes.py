@@ -33,6 +33,8 @@ class Annotation:
 
     namespace: str | None
     data: Any
+    path: str = field(default="", compare=False)
+    """Where it stood, if that was not on its part."""
 
 
 @dataclass(slots=True)
@@ -114,7 +116,7 @@ class Thinking:
     """How much the model is to think, and whether that is shown.
 
     ``mode``: ``off, auto, on, between_tools``. ``effort``: one of :data:`translate.messages.effort.EFFORTS`, or a
-    codec's own word. ``budget``: tokens. ``show``: a codec's word for how it is shown.
+    codec's own word. ``budget``: tokens. ``show``: ``none, auto, concise, detailed``, or a codec's own word.
     """
 
     mode: Literal["off", "auto", "on", "between_tools"] | None = None

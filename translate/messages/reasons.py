@@ -21,6 +21,7 @@ REASONS: Final[dict[str, Why]] = {
     "setting": Why("{target} has no such setting: {what}", "leave it out, or choose a target that has it"),
     "value": Why("{target} does not know this value: {what}", "use a word that it knows"),
     "few": Why("{target} takes {what} at most: the others are left out", "give fewer"),
+    "usual": Why("{target} does so where nothing is said", "nothing: it means the same"),
     "member": Why("a member that {target} does not have", _HOME),
     "state": Why(
         "the state of another issuer stays home: {target} would refuse it",

@@ -21,7 +21,7 @@ SETTINGS: Final[dict[str, Known]] = {
     "max_tokens": Known(int),
     "temperature": Known(float),
     "top_p": Known(float),
-    "top_k": Known(int),
+    "top_k": Known(float),
     "stop": Known(list, "control"),
     "seed": Known(int),
     "presence_penalty": Known(float),
@@ -39,6 +39,9 @@ SETTINGS: Final[dict[str, Known]] = {
     "modalities": Known(list),
 }
 """Name → what is known of it. ``service`` is ``fast``; other words of a codec are its residue."""
+
+SAMPLED: Final = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+"""Those of sampling, which some servers do not take."""
 
 
 def read_settings(members: Members, words: Mapping[str, str]) -> dict[str, Setting]:

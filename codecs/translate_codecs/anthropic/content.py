@@ -158,8 +158,7 @@ def _text(part: Part, writing: Writing) -> JsonObject:
     own = [each.data for each in part.annotations if each.namespace == NAME]
     if own:
         block["citations"] = own
-    if len(own) < len(part.annotations):
-        writing.lost("incidental", part.path, "citations", "citations")
+    writing.uncited(part, NAME)
     return block
 
 

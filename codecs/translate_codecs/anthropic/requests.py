@@ -16,7 +16,7 @@ from translate.messages.effort import BUDGETS, nearest
 from translate.messages.members import Members
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool, Turn
 from translate.messages.profiles import Profile
-from translate.messages.settings import SETTINGS, read_settings
+from translate.messages.settings import SAMPLED, SETTINGS, read_settings
 from translate.messages.steps import head_and_body
 from translate.messages.telling import LossClass
 from translate.messages.tools import FREE_SCHEMA
@@ -40,7 +40,9 @@ _TYPES: Final = {mode: style for style, mode in STYLES.items()}
 MODES: Final = {"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
 """Type of a choice → mode."""
 _CHOICES: Final = {mode: type for type, mode in MODES.items()}
-_SHOWN: Final = ("summarized", "omitted")
+SHOWN: Final = {"summarized": "auto", "omitted": "none"}
+"""Display of thinking → how it is shown."""
+_DISPLAYS: Final = {"auto": "summarized", "concise": "summarized", "detailed": "summarized", "none": "omitted"}
 
 
 class AnthropicRequests(Requests):
@@ -154,7 +156,8 @@ def _thinking(members: Members, request: Request) -> None:
         else:
             out.mode = STYLES[type]  # type: ignore[assignment]
             out.budget = asked.take("budget_tokens", int)
-            out.show = asked.take("display", str)
+            display = asked.take("display", str)
+            out.show = SHOWN.get(display or "", display)
             out.paths = {"mode": "thinking", "budget": "thinking.budget_tokens", "show": "thinking.display"}
             members.put_back("thinking", asked)
     if (config := members.inner("output_config")) is not None:
@@ -302,8 +305,8 @@ def _thinking_words(asked: Thinking, bound: Any, writing: Writing) -> tuple[Json
         most = bound - 1 if isinstance(bound, int) else budget
         said["budget_tokens"] = min(budget or 0, most or 0) if not writing.home else budget
     if asked.show is not None and style in ("adaptive", "enabled"):
-        if asked.show in _SHOWN or writing.home:
-            said["display"] = asked.show
+        if asked.show in _DISPLAYS or writing.home:
+            said["display"] = _DISPLAYS.get(asked.show, asked.show)
         else:
             writing.lost("tuning", paths.get("show", ""), "show", "value", repr(asked.show))
     writing.rest(asked, said, "thinking")
@@ -331,14 +334,15 @@ def _write_settings(settings: dict[str, Setting], out: JsonObject, writing: Writ
     members = {name: member for member, name in SIMPLE.items()}
     for name, setting in settings.items():
         value = setting.value
-        if name in ("temperature", "top_p", "top_k") and name not in writing.profile.sampling:
+        if name in SIMPLE.values() and name in SAMPLED and name not in writing.profile.sampling:
             writing.lost("tuning", setting.path, name, "setting", name)
         elif name == "temperature":
             if value > 1:
                 writing.repair(setting.path, name, "bounded", "1")
             out[name] = 1 if value > 1 else value
         elif name in members:
-            out[members[name]] = value
+            whole = name == "top_k" and isinstance(value, float) and value.is_integer()
+            out[members[name]] = int(value) if whole else value
         elif name == "user":
             out["metadata"] = {"user_id": value}
         elif name == "service" and value == "fast":

@@ -18,8 +18,10 @@ from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
+from .answers import GeminiAnswers
 from .assembled import assembled
 from .encoder import GeminiEncoder
+from .requests import GeminiRequests
 from .words import (
     NAME,
     OCTETS,
@@ -61,6 +63,8 @@ class Gemini(Codec):
         "server_tool_result": "gemini has words for its own server tools alone",
     }
     only: ClassVar[Mapping[str, str]] = {"members": "safety ratings, details of counts, arguments by paths"}
+    requests = GeminiRequests()
+    answers = GeminiAnswers()
 
     def encoder(self, options: Options) -> GeminiEncoder:
         return GeminiEncoder(self, options)

@@ -63,7 +63,7 @@ def read_assistant(message: Members, reading: Reading) -> list[Part]:
         texts.append(Part("refusal", refusal, path=message.at("refusal")))
     marks = message.maybe("annotations", list)
     if marks and (last := next((part for part in texts if part.kind == "text"), None)) is not None:
-        last.annotations = [Annotation(NAME, each) for each in marks]
+        last.annotations = [Annotation(NAME, each, message.at("annotations")) for each in marks]
     elif marks:
         message.left["annotations"] = marks
     audio = message.left.get("audio")

@@ -17,7 +17,7 @@ from translate.messages.capability import Reading, Requests, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool
 from translate.messages.profiles import Profile
-from translate.messages.settings import SETTINGS, read_settings
+from translate.messages.settings import SAMPLED, SETTINGS, read_settings
 from translate.messages.telling import LossClass
 
 from .conversation import read_message, write_conversation
@@ -45,6 +45,7 @@ SIMPLE: Final = {
 _MEMBERS: Final = {name: member for member, name in reversed(SIMPLE.items())}
 SERVICES: Final = {"priority": "fast"}
 MODES: Final = ("auto", "required", "none")
+MODALITIES: Final = ("text", "audio")
 MANY: Final = 4
 """``stop`` at most."""
 CACHING: Final = ("prompt_cache_key", "prompt_cache_retention", "prompt_cache_options")
@@ -303,13 +304,20 @@ def _write_settings(settings: dict[str, Setting], out: JsonObject, writing: Writ
             out |= value
         elif name in SAMPLED and name not in profile.sampling:
             writing.lost("tuning", setting.path, name, "setting", name)
+        elif name == "modalities":
+            known = [word.lower() for word in value if isinstance(word, str) and word.lower() in MODALITIES]
+            if len(known) < len(value) and not writing.home:
+                writing.lost("tuning", setting.path, name, "value", repr(value))
+            if writing.home:
+                out[name] = value
+            elif known == ["text"]:
+                writing.lost("incidental", setting.path, name, "usual")
+            elif known:
+                out[name] = known
         elif name in _MEMBERS:
             out[_MEMBERS[name]] = value
         else:
             writing.lost(SETTINGS[name].loss, setting.path, name, "setting", name)
-
-
-SAMPLED: Final = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
 
 
 def _write_thinking(asked: Thinking | None, out: JsonObject, writing: Writing) -> None:

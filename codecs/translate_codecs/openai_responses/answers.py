@@ -128,8 +128,7 @@ def _write(part: Part, writing: Writing, index: int) -> list[JsonObject]:
 
 def _message(part: Part, writing: Writing, index: int) -> JsonObject:
     own = [each.data for each in part.annotations if each.namespace == ISSUER]
-    if len(own) < len(part.annotations):
-        writing.lost("incidental", part.path, "citations", "citations")
+    writing.uncited(part, ISSUER)
     content = text_part(part.kind, part.data, own)
     item: JsonObject = {"type": MESSAGE, "id": f"msg_ts_{index}", "status": "completed", "role": "assistant"}
     item["content"] = [content]

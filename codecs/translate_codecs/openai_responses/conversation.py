@@ -75,7 +75,7 @@ def _read_other(item: Members, reading: Reading) -> Turn | None:
         role = item.must("role", str)
         if role not in ROLES:
             raise wrong(item.at("role"), f"found {role!r}", ", ".join(ROLES))
-        turn = Turn(role, path=item.path)  # type: ignore[arg-type]
+        turn = Turn(role, path=item.path)
         turn.parts = read_content(item.take("content"), item.at("content"), reading)
         _drop_status(item)
         turn.residue = item.rest(NAME)

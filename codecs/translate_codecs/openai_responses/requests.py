@@ -269,9 +269,9 @@ def _write_reasoning(asked: Thinking | None, out: JsonObject, writing: Writing) 
     said: JsonObject = {}
     if (effort := said_effort(asked, writing)) is not None:
         said["effort"] = effort
-    if asked.show in SHOWN or (asked.show is not None and writing.home):
+    if asked.show in SHOWN or (asked.show not in (None, "none") and writing.home):
         said["summary"] = asked.show
-    elif asked.show is not None:
+    elif asked.show is not None and asked.show != "none":
         writing.lost("tuning", asked.paths.get("show", ""), "show", "value", repr(asked.show))
     writing.rest(asked, said, "thinking")
     if said:
