@@ -63,12 +63,17 @@ from .errors import (
 from .limits import Limits
 from .messages.api import (
     convert_answer,
+    convert_error,
     convert_request,
     decode_answer,
+    decode_error,
     decode_request,
     encode_answer,
+    encode_error,
     encode_request,
 )
+from .messages.folding import fold, unfold
+from .messages.nodes import Answer, Request
 from .messages.profiles import Profile
 from .registry import codec, formats, register
 
@@ -76,6 +81,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Annotate",
+    "Answer",
     "Append",
     "AsyncStream",
     "ByteFormat",
@@ -115,6 +121,7 @@ __all__ = [
     "ReadOptions",
     "Reason",
     "Report",
+    "Request",
     "RequestError",
     "Said",
     "Start",
@@ -139,15 +146,20 @@ __all__ = [
     "codec",
     "convert",
     "convert_answer",
+    "convert_error",
     "convert_request",
     "decode",
     "decode_answer",
+    "decode_error",
     "decode_request",
     "encode",
     "encode_answer",
+    "encode_error",
     "encode_request",
+    "fold",
     "formats",
     "register",
+    "unfold",
 ]
 
 

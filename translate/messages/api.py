@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeVar
 
 from .. import jsontext
-from ..algebra.events import JsonObject
+from ..algebra.events import Failure, JsonObject
 from ..carry.losses import LossPolicy, Report
+from ..errors import UnsupportedFormat
 from ..limits import Limits
-from .capability import Seal
+from ..registry import codec as find_codec
+from .capability import Errors, Seal
 from .converting import Asked, What, convert, decode, encode, read_body
+from .failures import decoded, headers_for
+from .failures import read_body as read_any
 from .nodes import Answer, Request
 from .profiles import ProfileOption
 
@@ -122,6 +127,36 @@ def encode_answer(
     """The body of format ``dst`` that an answer becomes. Options as for :func:`convert_answer`."""
     asked = Asked(None, None, seal, loss, report, True, limits or Limits())
     return encode(answer, dst, "answer", asked)
+
+
+def decode_error(status: int, headers: Mapping[str, str], body: bytes | str | JsonObject, src: str) -> Failure:
+    """The failure that an error answer of format ``src`` says; its ``kind`` is one of the table of errors.
+
+    A body that is no JSON, or none of the format's, gives its status and its first 200 characters. A status of success
+    with an error in the body is a failure, too. The message names no key, URL or envelope.
+    """
+    return decoded(status, headers, able_to_fail(src).decode(status, read_any(body)))
+
+
+def encode_error(failure: Failure, dst: str) -> tuple[int, dict[str, str], bytes]:
+    """The status, headers and body that say a failure in format ``dst``."""
+    status, body = able_to_fail(dst).encode(failure)
+    return status, headers_for(failure, dst), jsontext.dumps(body)
+
+
+def convert_error(
+    status: int, headers: Mapping[str, str], body: bytes | str | JsonObject, src: str, dst: str
+) -> tuple[int, dict[str, str], bytes]:
+    """An error answer of format ``src`` in format ``dst``: status, headers and body. See :func:`decode_error`."""
+    return encode_error(decode_error(status, headers, body, src), dst)
+
+
+def able_to_fail(format: str) -> Errors:
+    """What reads and writes the error bodies of a format. Raises :class:`UnsupportedFormat`."""
+    found = find_codec(format)
+    if found.errors is None or found.name != format:
+        raise UnsupportedFormat(f"{format!r} has no error bodies of its own", expected="a format that has some")
+    return found.errors
 
 
 def _converted(body: Body, src: str, dst: str, what: What, asked: Asked) -> Body:

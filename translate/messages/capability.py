@@ -52,6 +52,10 @@ class Reading:
         """The true id that an id of the wire stands for."""
         return id if self.raw else true_id(id)
 
+    def text(self, arguments: Any) -> str:
+        """The text of arguments that came as an object."""
+        return jsontext.dumps(arguments).decode("utf-8", "surrogatepass")
+
     def is_sealed(self, text: object) -> bool:
         """Whether a text is an envelope, or claims to be one."""
         return not self.raw and is_envelope(text)

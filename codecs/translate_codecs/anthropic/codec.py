@@ -21,6 +21,7 @@ from . import models
 from .answers import AnthropicAnswers
 from .assembled import assembled
 from .encoder import AnthropicEncoder
+from .failures import AnthropicErrors
 from .requests import AnthropicRequests
 from .words import (
     DONE,
@@ -56,6 +57,7 @@ class Anthropic(Codec):
     spelled = b'"input"'
     requests = AnthropicRequests()
     answers = AnthropicAnswers()
+    errors = AnthropicErrors()
 
     def encoder(self, options: Options) -> AnthropicEncoder:
         return AnthropicEncoder(self, options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from translate import jsontext
 from translate.algebra.events import JsonObject
 from translate.messages.capability import Reading, Writing
 from translate.messages.media import PDF, described, media_of, text_of
@@ -67,7 +66,7 @@ def _read(type: str, block: Members, reading: Reading) -> Part | None:
     if type == "tool_use":
         arguments = block.take("input", dict) or {}
         id, name = block.must("id", str), block.must("name", str)
-        text = jsontext.dumps(arguments).decode("utf-8", "surrogatepass")
+        text = reading.text(arguments)
         caller = block.left.get("caller")
         if caller == {"type": "direct"}:
             del block.left["caller"]

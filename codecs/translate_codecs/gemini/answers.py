@@ -19,6 +19,7 @@ from .words import (
     MEMBERS,
     NAME,
     NOTES,
+    TOOLS,
     is_known,
     read_blocked,
     read_error,
@@ -57,7 +58,7 @@ class GeminiAnswers(Answers):
         usage = members.inner("usageMetadata")
         if usage is not None:
             answer.usage = read_usage(usage.left) or TokenCounts()
-            for key in (*_COUNTS, "totalTokenCount"):
+            for key in (*_COUNTS, TOOLS, "totalTokenCount"):
                 usage.left.pop(key, None)
             members.put_back("usageMetadata", usage)
         answer.residue = members.rest(NAME)
@@ -79,7 +80,10 @@ class GeminiAnswers(Answers):
         candidate: JsonObject = {"content": content, "finishReason": word, "index": 0, **notes}
         out: JsonObject = {"candidates": [candidate]}
         if is_known(answer.usage):
-            out["usageMetadata"] = usage_words(answer.usage)
+            usage = usage_words(answer.usage)
+            if type(tools := answer.usage.other.get(TOOLS)) is int and answer.usage.input_tokens is not None:
+                usage |= {"promptTokenCount": answer.usage.input_tokens - tools, TOOLS: tools}
+            out["usageMetadata"] = usage
         if answer.model.name is not None:
             out["modelVersion"] = answer.model.name
         if answer.id is not None:

@@ -21,6 +21,7 @@ from . import models
 from .answers import GeminiAnswers
 from .assembled import assembled
 from .encoder import GeminiEncoder
+from .failures import GeminiErrors
 from .requests import GeminiRequests
 from .words import (
     NAME,
@@ -65,6 +66,7 @@ class Gemini(Codec):
     only: ClassVar[Mapping[str, str]] = {"members": "safety ratings, details of counts, arguments by paths"}
     requests = GeminiRequests()
     answers = GeminiAnswers()
+    errors = GeminiErrors()
 
     def encoder(self, options: Options) -> GeminiEncoder:
         return GeminiEncoder(self, options)

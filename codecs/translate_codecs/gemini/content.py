@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from translate import jsontext
 from translate.algebra.events import JsonObject, State
 from translate.messages.capability import Reading, Writing
 from translate.messages.media import described, media_of, text_of
@@ -219,7 +218,7 @@ def write_result(part: Part, name: str | None, writing: Writing) -> JsonObject:
             writing.part_rest(each, None, ("name",) if said is None else ())
         else:
             beside += write_part(each, writing, user=True)
-    response = _response("\n".join(texts), error=part.error, alone=len(texts) == 1)
+    response: JsonObject = {"error" if part.error else "result": "\n".join(texts)}
     answer: JsonObject = {"name": writing.name(name or part.name or part.id or "tool"), "response": response}
     if (id := writing.id(part)) is not None:
         answer = {"id": id, **answer}
@@ -228,20 +227,6 @@ def write_result(part: Part, name: str | None, writing: Writing) -> JsonObject:
     out: JsonObject = {"functionResponse": answer}
     writing.part_rest(part, out, ("name", "error"))
     return out | (_signature(part, writing))
-
-
-def _response(text: str, *, error: bool, alone: bool) -> JsonObject:
-    if error:
-        return {"error": text}
-    if alone and text[:1] == "{":
-        try:
-            found = jsontext.loads_str(text, spelled=True)
-        except Exception:
-            return {"result": text}
-        known = len(found) == 1 and next(iter(found)) in (*_PLAIN, "error") if isinstance(found, dict) else True
-        # an object of this wire comes home as one
-        return {"result": text} if known or compact(found) != text else found
-    return {"result": text}
 
 
 def content_of(value: Any, path: str) -> Names:

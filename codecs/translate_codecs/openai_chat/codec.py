@@ -20,6 +20,7 @@ from . import models
 from .answers import ChatAnswers
 from .assembled import assembled
 from .encoder import ChatEncoder
+from .failures import ChatErrors
 from .requests import ChatRequests
 from .words import DONE, MADE_ID, NAME, REDACTED, error_of, error_unit, same_reason, sayable, state_words, usage_words
 
@@ -42,6 +43,7 @@ class Chat(Codec):
     only: ClassVar[Mapping[str, str]] = {"members": "members that repeat, obfuscation, logprobs"}
     requests = ChatRequests()
     answers = ChatAnswers()
+    errors = ChatErrors()
 
     def encoder(self, options: Options) -> ChatEncoder:
         return ChatEncoder(self, options)

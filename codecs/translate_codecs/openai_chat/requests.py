@@ -17,6 +17,7 @@ from translate.messages.capability import Reading, Requests, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool
 from translate.messages.profiles import Profile
+from translate.messages.reasons import why
 from translate.messages.settings import SAMPLED, SETTINGS, read_settings
 from translate.messages.telling import LossClass
 
@@ -92,6 +93,8 @@ class ChatRequests(Requests):
         request.tools = [_tool(tool) for tool in members.entries("tools")]
         request.tools += [_function(tool, tool.path) for tool in members.entries("functions")]
         request.choice = _choice(members)
+        if request.choice is not None and request.choice.path == "function_call":
+            reading.telling.repair("function_call", "tool_choice", why("older", "tool_choice"))
         if (form := members.inner("response_format")) is not None:
             request.format = _format(form)
         if (effort := members.take("reasoning_effort", str)) is not None:

@@ -15,13 +15,16 @@ from translate.messages.sealing import seal, sealed_part, settle
 from translate.messages.telling import LossClass
 
 from .conversation import read_item, reasoning_item, write_call
-from .items import text_part
+from .items import text_part, whole_item
 from .words import (
+    CALL,
+    CUSTOM,
     IMAGE,
     ISSUER,
     MESSAGE,
     NAME,
     is_sayable,
+    kind_of_item,
     phase_of,
     read_error,
     read_reason,
@@ -107,6 +110,10 @@ def _write(part: Part, writing: Writing, index: int) -> list[JsonObject]:
             item = {key: value for key, value in item.items() if key in ("type", "id", "summary", "content")}
         writing.part_rest(part, item)
         return [item]
+    own = whole_item(part.data) if kind == "tool_call" and part.via is None and '"type":"' in part.data else None
+    if own is not None and _is_of_client(own):
+        # a call that the client answers, as a stream says it
+        return [own]
     if kind == "tool_call":
         item = {**write_call(part, writing), "status": "completed"}
         writing.part_rest(part, item, ("name",))
@@ -124,6 +131,12 @@ def _write(part: Part, writing: Writing, index: int) -> list[JsonObject]:
     if writing.seal == "off":
         return []
     return [_holder(sealed_part(part, writing), index)]
+
+
+def _is_of_client(item: JsonObject) -> bool:
+    """Whether an item is a call of its own type that the client answers."""
+    type = item.get("type")
+    return isinstance(type, str) and type not in (CALL, CUSTOM) and kind_of_item(item, None) == "tool_call"
 
 
 def _message(part: Part, writing: Writing, index: int) -> JsonObject:

@@ -19,6 +19,7 @@ from . import models
 from .answers import ResponsesAnswers
 from .assembled import assembled
 from .encoder import ResponsesEncoder
+from .failures import ResponsesErrors
 from .requests import ResponsesRequests
 from .wire import CONTENT_OF
 from .words import (
@@ -59,6 +60,7 @@ class Responses(Codec):
     leaves_out = frozenset({"start"})
     requests = ResponsesRequests()
     answers = ResponsesAnswers()
+    errors = ResponsesErrors()
 
     def encoder(self, options: Options) -> ResponsesEncoder:
         return ResponsesEncoder(self, options)

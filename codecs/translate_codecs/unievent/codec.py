@@ -30,7 +30,10 @@ from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
+from .answers import UniEventAnswers
 from .encoder import UniEventEncoder
+from .failures import UniEventErrors
+from .requests import UniEventRequests
 from .words import (
     COUNTS,
     DONE,
@@ -55,6 +58,9 @@ class UniEvent(Codec):
     shapes: ClassVar[Mapping[str, Shape]] = {"": Objects(DONE), "jsonl": Lines(), "sse": Sse(DONE)}
     says = frozenset({*FIELD, "refusal", "state", "finish", "failure"})
     only: ClassVar[Mapping[str, str]] = {"created_at": "time stamps of single events"}
+    requests = UniEventRequests()
+    answers = UniEventAnswers()
+    errors = UniEventErrors()
 
     def encoder(self, options: Options) -> UniEventEncoder:
         return UniEventEncoder(self, options)
