@@ -110,10 +110,10 @@ def _write(part: Part, writing: Writing, index: int) -> list[JsonObject]:
             item = {key: value for key, value in item.items() if key in ("type", "id", "summary", "content")}
         writing.part_rest(part, item)
         return [item]
-    own = whole_item(part.data) if kind == "tool_call" and part.via is None and '"type":"' in part.data else None
-    if own is not None and _is_of_client(own):
+    native = whole_item(part.data) if kind == "tool_call" and part.via is None and '"type":"' in part.data else None
+    if native is not None and _is_of_client(native):
         # a call that the client answers, as a stream says it
-        return [own]
+        return [native]
     if kind == "tool_call":
         item = {**write_call(part, writing), "status": "completed"}
         writing.part_rest(part, item, ("name",))
