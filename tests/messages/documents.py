@@ -69,3 +69,36 @@ def completion(said: Json | None = None, reason: str = "stop", usage: Json | Non
     usage = usage or {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
     head = {"id": "i", "object": "chat.completion", "created": 1, "model": "m"}
     return {**head, "choices": [choice], "usage": usage, **more}
+
+
+def responses(*items: Json, **more: Any) -> Json:
+    return {"model": "m", "input": list(items) or "q", **more}
+
+
+def response(*output: Json, **more: Any) -> Json:
+    """A whole answer of Responses."""
+    head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "completed"}
+    usage = {
+        "input_tokens": 1,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 2,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 3,
+    }
+    tools: Json = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+    return {**head, "output": list(output), **tools, "usage": usage, **more}
+
+
+def gemini(*contents: Json, **more: Any) -> Json:
+    return {"contents": list(contents) or [{"role": "user", "parts": [{"text": "q"}]}], **more}
+
+
+def generated(*parts: Json) -> Json:
+    """A whole answer of Gemini."""
+    candidate = {"content": {"role": "model", "parts": list(parts)}, "finishReason": "STOP", "index": 0}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 2, "totalTokenCount": 3}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "g", "responseId": "r"}
+
+
+def unievent(*messages: Json, **config: Any) -> Json:
+    return {"model": "m", "messages": list(messages), "config": config}
