@@ -24,6 +24,7 @@ from .members import Rest, at
 from .nodes import Answer, Node, Part, Request
 from .profiles import Profile
 from .reasons import why
+from .routes import Route
 from .telling import LossClass, Telling
 from .tools import written_name
 
@@ -213,6 +214,7 @@ class Requests(ABC):
 
     ``profiles``: of its servers, by name, the usual one first. ``listed``: the member that holds the conversation.
     ``charset``: of ids; ``ids_may_lack``: a call may have none. ``classes``: of the loss of its own members.
+    ``route``: the way to a server. ``model_in_body``: the model is a member, and not in the path.
     """
 
     profiles: ClassVar[Mapping[str, Profile]]
@@ -220,6 +222,8 @@ class Requests(ABC):
     charset: ClassVar[Pattern[str] | None] = None
     ids_may_lack: ClassVar[bool] = False
     classes: ClassVar[Mapping[str, LossClass]] = {}
+    route: ClassVar[Route | None] = None
+    model_in_body: ClassVar[bool] = True
 
     @abstractmethod
     def decode(self, document: JsonObject, reading: Reading) -> Request:
@@ -228,6 +232,14 @@ class Requests(ABC):
     @abstractmethod
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         """The document of a request, for a server. Raises :class:`ToolArgumentsError`."""
+
+    def asks_for_counts(self, document: JsonObject) -> bool:
+        """Whether the stream that a request asks for is to end with counts."""
+        return True
+
+    def ask_to_stream(self, document: JsonObject, *, stream: bool) -> None:
+        """Have a request, which is ours, ask for a stream or for a whole answer."""
+        document["stream"] = stream
 
     def stored(self, document: JsonObject) -> str | None:
         """The path of what a document needs that only its own server has stored."""
