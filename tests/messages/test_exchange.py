@@ -15,12 +15,16 @@ from tests.messages.documents import (
     call,
     chat,
     completion,
+    generated,
     message,
+    response,
     text,
     use,
     user,
 )
-from translate import Exchange, RequestError, TranslateError, convert, fold
+from tests.messages.hazards import sent
+from tests.messages.test_hazards_state import handed_back
+from translate import Exchange, RequestError, TranslateError, convert, encode_answer, fold
 from translate import decode as decode_stream
 
 
@@ -159,6 +163,44 @@ def test_a_stream_is_said_in_the_clients_words_and_names() -> None:
     assert [part.name for part in answer.parts if part.kind == "tool_call"] == [long]
     assert answer.model.name == "m"
     assert answer.usage.input_tokens == 10
+
+
+WHOLES = {
+    "anthropic": message(
+        {"type": "thinking", "thinking": "hm", "signature": "T1BBUVVFLTE="},
+        text("so"),
+        {"type": "thinking", "thinking": "", "signature": "T1BBUVVFLTI="},
+        use(given={"a": 1}),
+        reason="tool_use",
+    ),
+    "openai-responses": response(
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "T1BBUVVFLTE="},
+        {"type": "function_call", "id": "fc", "call_id": "toolu_1", "name": "w", "arguments": '{"a":1}'},
+    ),
+    "gemini": generated(
+        {"text": "hm", "thought": True, "thoughtSignature": "T1BBUVVFLTE="},
+        {"text": "so", "thoughtSignature": "T1BBUVVFLTM="},
+        {"functionCall": {"id": "toolu_1", "name": "w", "args": {"a": 1}}, "thoughtSignature": "T1BBUVVFLTI="},
+    ),
+    "openai-chat": completion({"reasoning_content": "RRRR"}),
+}
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat", "openai-responses", "gemini", "unievent"])
+@pytest.mark.parametrize("server", [*WHOLES])
+def test_states_of_a_stream_come_home_as_those_of_a_whole_answer(client: str, server: str) -> None:
+    if client == server:
+        pytest.skip("nothing is translated")
+    exchange = Exchange(client, server)
+    stream = exchange.stream(clock=lambda: 1)
+    out = b"".join([*stream.feed(streamed(WHOLES[server], server)), *stream.close()])
+    answer = fold(decode_stream([out], f"{client}-sse"))
+    handed = handed_back(encode_answer(answer, client, seal="off"), client)
+    whole = handed_back(json.loads(Exchange(client, server).answer(200, {}, body(WHOLES[server]))[2]), client)
+    through = [sent(each, client, server, profile={"trust_unknown": True}).said for each in (handed, whole)]
+    assert through[0] == through[1]
+    opaque = [f"T1BBUVVFLT{c}=" for c in "123" if f"T1BBUVVFLT{c}=" in json.dumps(WHOLES[server])]
+    assert [each for each in opaque if each in json.dumps(through[0])] == opaque
 
 
 def test_counts_are_kept_from_a_client_that_did_not_ask() -> None:

@@ -209,6 +209,25 @@ class Writing:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """Where the streams of a format have envelopes: in a state of its own.
+
+    ``name``, ``value``: namespace of that state, and which of its values is the envelope, with ``more`` beside it.
+    ``always``: each thinking part has one; ``anywhere``: parts of any kind may have one, on themselves.
+    ``before_calls``: what belongs to a call is said before it. ``layout``: there is one for the whole message, at its
+    end. Without a name the values themselves are said, with who issued them.
+    """
+
+    name: str | None = None
+    value: str | None = None
+    more: Mapping[str, str] = field(default_factory=dict)
+    always: bool = False
+    anywhere: bool = False
+    before_calls: bool = False
+    layout: bool = False
+
+
 class Requests(ABC):
     """The requests of a format.
 
@@ -251,8 +270,9 @@ class Requests(ABC):
 
 
 class Answers(ABC):
-    """The whole answers of a format."""
+    """The whole answers of a format. ``sealing``: where their streams have envelopes."""
 
+    sealing: ClassVar[Sealing | None] = None
     classes: ClassVar[Mapping[str, LossClass]] = {}
 
     @abstractmethod

@@ -13,7 +13,7 @@ from ..engine.translator import EventReader, EventWriter
 from ..errors import LimitExceeded, MisuseError, RequestError, TranslateError, UpstreamFailure
 from ..limits import Limits
 from .api import decode_error, encode_error
-from .capability import Requests, Seal
+from .capability import Answers, Requests, Seal, Sealing
 from .converting import Asked, capability, decode, encode, read_body
 from .converting import convert as convert_document
 from .failures import failure
@@ -21,6 +21,7 @@ from .folding import fold
 from .nodes import Answer, Request
 from .profiles import Profile, ProfileOption, profile_of
 from .routes import PASSED_ON, Route, key_in, model_in
+from .sealing_stream import SealedStream
 from .settings import SETTINGS
 from .tools import written_name
 
@@ -239,6 +240,13 @@ class Exchange:
             found = failure(502, "server", f"the upstream failed: {type(error).__name__}")
         return encode_error(found, self.client)
 
+    @property
+    def places(self) -> Sealing | None:
+        """Where the client's streams have envelopes; ``None`` where there are to be none."""
+        found = capability(self.client, "answer")[1]
+        able = self._seal != "off" and self.client != self.server
+        return found.sealing if able and isinstance(found, Answers) else None
+
     def restored_event(self, event: Event) -> Event:
         """An event of the server's stream in the words of who asked."""
         if type(event) is Start and self.asked is not None:
@@ -256,6 +264,8 @@ class ExchangeStream:
 
     def __init__(self, exchange: Exchange, clock: Callable[[], int] | None) -> None:
         self._exchange = exchange
+        places = exchange.places
+        self._sealed = SealedStream(places, exchange.profile.scope) if places is not None else None
         self._reader = EventReader(f"{exchange.server}-sse", clock=clock)
         self._writer: EventWriter[Any] = EventWriter(f"{exchange.client}-sse", loss="drop", clock=clock)
 
@@ -270,8 +280,9 @@ class ExchangeStream:
 
     def _written(self, events: list[Event]) -> list[bytes]:
         out: list[bytes] = []
-        for event in events:
-            out += self._writer.feed(self._exchange.restored_event(event))
+        for event in map(self._exchange.restored_event, events):
+            for said in self._sealed.events(event) if self._sealed is not None else (event,):
+                out += self._writer.feed(said)
         return out
 
 
