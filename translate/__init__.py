@@ -64,6 +64,7 @@ from .limits import Limits
 from .messages.api import (
     convert_answer,
     convert_error,
+    convert_messages,
     convert_request,
     decode_answer,
     decode_error,
@@ -149,6 +150,7 @@ __all__ = [
     "convert",
     "convert_answer",
     "convert_error",
+    "convert_messages",
     "convert_request",
     "decode",
     "decode_answer",

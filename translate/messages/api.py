@@ -12,7 +12,7 @@ from ..errors import UnsupportedFormat
 from ..limits import Limits
 from ..registry import codec as find_codec
 from .capability import Errors, Seal
-from .converting import Asked, What, convert, decode, encode, read_body
+from .converting import Asked, What, convert, convert_list, decode, encode, read_body
 from .failures import decoded, headers_for
 from .failures import read_body as read_any
 from .nodes import Answer, Request
@@ -77,6 +77,23 @@ def convert_answer(
     """
     asked = Asked(model, profile, seal, loss, report, True, limits or Limits())
     return _converted(body, src, dst, "answer", asked)
+
+
+def convert_messages(
+    messages: list[JsonObject],
+    src: str,
+    dst: str,
+    *,
+    loss: LossPolicy = "carry",
+    report: Report | None = None,
+    limits: Limits | None = None,
+) -> list[JsonObject]:
+    """A stored conversation of format ``src`` as one of format ``dst``; lists in, lists out.
+
+    A message of the source that the target needs several for, or none, has as many. With ``loss="carry"`` the first
+    message has the ``carry`` of all. Calls without results are passed on. Raises as :func:`convert_request` does.
+    """
+    return convert_list(messages, src, dst, Asked(None, None, "off", loss, report, False, limits or Limits()))
 
 
 def decode_request(

@@ -95,6 +95,8 @@ class Writing:
     seal: Seal = "off"
     foreign_thinking: Literal["drop", "text"] = "drop"
     limits: Limits = field(default_factory=Limits)
+    in_list: bool = False
+    """Only the messages are wanted."""
     spelled: bool = False
     """Numbers in arguments keep their spelling."""
     classes: Mapping[str, Mapping[str, LossClass]] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
@@ -39,6 +39,7 @@ class Asked:
     limits: Limits = field(default_factory=Limits)
     foreign_thinking: Literal["drop", "text"] = "drop"
     spelled: bool = False
+    in_list: bool = False
 
 
 def capability(format: str, what: What) -> tuple[Codec, Requests | Answers]:
@@ -90,6 +91,27 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
         if operations:
             native[_CARRY] = {"v": VERSION, src: operations}
     return native
+
+
+def convert_list(messages: list[JsonObject], src: str, dst: str, asked: Asked) -> list[JsonObject]:
+    """The messages of ``dst`` that those of ``src`` become: a request of nothing else, whose carry is on the first."""
+    _, reader = capability(src, "request")
+    _, writer = capability(dst, "request")
+    if not isinstance(messages, list):
+        raise wrong("", f"the messages are {kind_of(messages)}", "a list")
+    document: JsonObject = {reader.listed: messages}  # type: ignore[union-attr]
+    if src != dst and messages and isinstance(messages[0], dict) and (carry := carry_of(messages[0])) is not None:
+        first = {key: value for key, value in messages[0].items() if key != _CARRY}
+        document = {reader.listed: [first, *messages[1:]], _CARRY: carry}  # type: ignore[union-attr]
+    asked = replace(asked, profile=_KEPT if src != dst else None, in_list=True)
+    said = convert(document, src, dst, "request", asked)
+    out: list[JsonObject] = said[writer.listed]  # type: ignore[union-attr]
+    if _CARRY in said and out:
+        out[0] = {**out[0], _CARRY: said[_CARRY]}
+    return out
+
+
+_KEPT: Final = {"prefill": True}
 
 
 def carry_of(document: JsonObject) -> JsonObject | None:
@@ -166,6 +188,7 @@ def _encode(writer: Any, node: Any, target: Codec, source: Codec | None, telling
         foreign_thinking=asked.foreign_thinking,
         limits=asked.limits,
         spelled=asked.spelled,
+        in_list=asked.in_list,
         classes=classes,
     )
     # what is written shares nothing with the source, nor with a codec's constants
@@ -191,7 +214,9 @@ def _again(
 ) -> JsonObject | None:
     """What a document says in another format by itself, told to nobody; ``None`` where it says nothing there."""
     quiet = Telling(quiet=True)
-    alone = Asked(limits=asked.limits, spelled=asked.spelled)
+    alone = Asked(limits=asked.limits, spelled=asked.spelled, in_list=asked.in_list)
+    if asked.in_list:
+        alone.profile = asked.profile
     try:
         node = _decode(reader, body, source.name, what, quiet, alone, raw=raw)
         return _encode(writer, node, target, source, quiet, alone)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from .capability import Writing
 from .nodes import HEADS, Part, Turn
 
 
-def head_and_body(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
-    """The instructions at the head, and the conversation."""
+def head_and_body(turns: Sequence[Turn], writing: Writing) -> tuple[list[Turn], list[Turn]]:
+    """The instructions at the head, and the conversation. A list of messages has no head: all stands in it."""
     n = 0
-    while n < len(turns) and turns[n].role in HEADS:
+    while not writing.in_list and n < len(turns) and turns[n].role in HEADS:
         n += 1
     return list(turns[:n]), list(turns[n:])
 

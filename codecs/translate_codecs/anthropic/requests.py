@@ -109,10 +109,11 @@ class AnthropicRequests(Requests):
         bound = settings.pop("max_tokens", None)
         if bound is None:
             default = writing.profile.max_tokens_default
-            writing.guess("", "max_tokens", "default", str(default))
+            if not writing.in_list:
+                writing.guess("", "max_tokens", "default", str(default))
             bound = Setting(default)
         out["max_tokens"] = bound.value
-        head, body = head_and_body(request.turns)
+        head, body = head_and_body(request.turns, writing)
         write_system(head, out, writing)
         out["messages"] = write_messages(body, writing)
         offered = _write_tools(request, out, writing)

@@ -28,7 +28,10 @@ from translate.shapes.objects import Objects
 from translate.shapes.sse import Sse
 
 from . import models
+from .answers import GatewayAnswers
 from .encoder import GatewayEncoder
+from .failures import GatewayErrors
+from .requests import GatewayRequests
 from .words import (
     NAME,
     assembled,
@@ -52,6 +55,9 @@ class Gateway(Codec):
     says = frozenset({"start", "handover", "text", "thinking", "refusal", "tool_call", "finish", "failure"})
     partly: ClassVar[Mapping[str, str]] = {"state": "gateway has a place for the provider's state in thinking alone"}
     only: ClassVar[Mapping[str, str]] = {"code": "envelope codes other than 200"}
+    requests = GatewayRequests()
+    answers = GatewayAnswers()
+    errors = GatewayErrors()
 
     def encoder(self, options: Options) -> GatewayEncoder:
         return GatewayEncoder(self, options)

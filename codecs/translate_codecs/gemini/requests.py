@@ -92,7 +92,7 @@ class GeminiRequests(Requests):
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         out: JsonObject = {}
-        head, body = head_and_body(request.turns)
+        head, body = head_and_body(request.turns, writing)
         system: list[JsonObject] = []
         for turn in head:
             system += [said for part in turn.parts for said in write_part(part, writing, user=True)]

@@ -89,7 +89,7 @@ class ResponsesRequests(Requests):
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         out: JsonObject = {"model": request.model or "unknown"}
-        head, body = head_and_body(without_prefill(request, writing))
+        head, body = head_and_body(without_prefill(request, writing), writing)
         items: list[JsonObject] = []
         alone = head[0].parts if len(head) == 1 else []
         if len(alone) == 1 and alone[0].kind == "text" and alone[0].data:

@@ -58,7 +58,7 @@ class UniEventRequests(Requests):
         pass
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
-        head, body = head_and_body(request.turns)
+        head, body = head_and_body(request.turns, writing)
         config: JsonObject = {}
         texts: list[str] = []
         for turn in head:
