@@ -73,7 +73,6 @@ from .messages.api import (
     encode_error,
     encode_request,
 )
-from .messages.exchange import Exchange
 from .messages.folding import fold, unfold
 from .messages.nodes import Answer, Request
 from .messages.profiles import Profile
@@ -98,7 +97,6 @@ __all__ = [
     "ErrorPolicy",
     "Event",
     "EventFormat",
-    "Exchange",
     "Failure",
     "Fault",
     "Finding",

@@ -201,19 +201,6 @@ def test_92_thinking_of_length_zero_is_an_entry() -> None:
     assert sent(chat(Q, said, Q), C, A).said["messages"][1]["content"] == parts
 
 
-def handed_back(said: Json, client: str) -> Json:
-    """The request in which a client hands an answer back."""
-    if client == A:
-        return anthropic(Q, assistant(*said["content"]))
-    if client == C:
-        return chat(Q, said["choices"][0]["message"])
-    if client == R:
-        return responses(Q, *said["output"])
-    if client == G:
-        return {"contents": [{"role": "user", "parts": [{"text": "q"}]}, said["candidates"][0]["content"]]}
-    return unievent({"role": "user", "content_items": [{"type": "text.done", "text": "q"}]}, said)
-
-
 @pytest.mark.parametrize("client", [A, C, R, G, U])
 @pytest.mark.parametrize("server", [A, R, G])
 def test_every_state_comes_home_through_every_client(client: str, server: str) -> None:
@@ -229,7 +216,13 @@ def test_every_state_comes_home_through_every_client(client: str, server: str) -
         ),
     }[server]
     said = answered(whole, server, client, seal="message").said
-    handed = handed_back(said, client)
+    handed = {
+        A: lambda: anthropic(Q, assistant(*said["content"])),
+        C: lambda: chat(Q, said["choices"][0]["message"]),
+        R: lambda: responses(Q, *said["output"]),
+        G: lambda: {"contents": [{"role": "user", "parts": [{"text": "q"}]}, said["candidates"][0]["content"]]},
+        U: lambda: unievent({"role": "user", "content_items": [{"type": "text.done", "text": "q"}]}, said),
+    }[client]()
     back = json.dumps(sent(handed, client, server).said)
     opaque = SIGNATURE if server != G else GOOGLE
     assert back.count(json.dumps(opaque)) == json.dumps(whole).count(json.dumps(opaque))

@@ -24,7 +24,6 @@ from .members import Rest, at
 from .nodes import Answer, Node, Part, Request
 from .profiles import Profile
 from .reasons import why
-from .routes import Route
 from .telling import LossClass, Telling
 from .tools import written_name
 
@@ -211,31 +210,11 @@ class Writing:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Sealing:
-    """Where the streams of a format have envelopes: in a state of its own.
-
-    ``name``, ``value``: namespace of that state, and which of its values is the envelope, with ``more`` beside it.
-    ``always``: each thinking part has one; ``anywhere``: parts of any kind may have one, on themselves.
-    ``before_calls``: what belongs to a call is said before it. ``layout``: there is one for the whole message, at its
-    end. Without a name the values themselves are said, with who issued them.
-    """
-
-    name: str | None = None
-    value: str | None = None
-    more: Mapping[str, str] = field(default_factory=dict)
-    always: bool = False
-    anywhere: bool = False
-    before_calls: bool = False
-    layout: bool = False
-
-
 class Requests(ABC):
     """The requests of a format.
 
     ``profiles``: of its servers, by name, the usual one first. ``listed``: the member that holds the conversation.
     ``charset``: of ids; ``ids_may_lack``: a call may have none. ``classes``: of the loss of its own members.
-    ``route``: the way to a server. ``model_in_body``: the model is a member, and not in the path.
     """
 
     profiles: ClassVar[Mapping[str, Profile]]
@@ -243,8 +222,6 @@ class Requests(ABC):
     charset: ClassVar[Pattern[str] | None] = None
     ids_may_lack: ClassVar[bool] = False
     classes: ClassVar[Mapping[str, LossClass]] = {}
-    route: ClassVar[Route | None] = None
-    model_in_body: ClassVar[bool] = True
 
     @abstractmethod
     def decode(self, document: JsonObject, reading: Reading) -> Request:
@@ -253,14 +230,6 @@ class Requests(ABC):
     @abstractmethod
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         """The document of a request, for a server. Raises :class:`ToolArgumentsError`."""
-
-    def asks_for_counts(self, document: JsonObject) -> bool:
-        """Whether the stream that a request asks for is to end with counts."""
-        return True
-
-    def ask_to_stream(self, document: JsonObject, *, stream: bool) -> None:
-        """Have a request, which is ours, ask for a stream or for a whole answer."""
-        document["stream"] = stream
 
     def stored(self, document: JsonObject) -> str | None:
         """The path of what a document needs that only its own server has stored."""
@@ -272,9 +241,8 @@ class Requests(ABC):
 
 
 class Answers(ABC):
-    """The whole answers of a format. ``sealing``: where their streams have envelopes."""
+    """The whole answers of a format."""
 
-    sealing: ClassVar[Sealing | None] = None
     classes: ClassVar[Mapping[str, LossClass]] = {}
 
     @abstractmethod

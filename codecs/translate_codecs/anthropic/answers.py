@@ -8,7 +8,7 @@ from typing import ClassVar
 from translate.algebra.events import JsonObject, Model
 from translate.algebra.failures import reported
 from translate.messages.answers import told_reason
-from translate.messages.capability import Answers, Reading, Sealing, Writing
+from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer
 from translate.messages.telling import LossClass
@@ -22,7 +22,6 @@ _READ = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_
 class AnthropicAnswers(Answers):
     """The whole answers of Anthropic Messages."""
 
-    sealing = Sealing(NAME, "signature", always=True, before_calls=True)
     classes: ClassVar[Mapping[str, LossClass]] = {"explanation": "content"}
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:

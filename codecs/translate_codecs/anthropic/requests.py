@@ -16,7 +16,6 @@ from translate.messages.effort import BUDGETS, nearest
 from translate.messages.members import Members
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool, Turn
 from translate.messages.profiles import Profile
-from translate.messages.routes import Route
 from translate.messages.settings import SAMPLED, SETTINGS, read_settings
 from translate.messages.steps import head_and_body
 from translate.messages.telling import LossClass
@@ -62,13 +61,6 @@ class AnthropicRequests(Requests):
         )
     }
     charset = IDS
-    route = Route(
-        "/v1/messages",
-        "/v1/messages",
-        "x-api-key",
-        headers=(("anthropic-version", "2023-06-01"),),
-        own=("anthropic-",),
-    )
     classes: ClassVar[Mapping[str, LossClass]] = {
         "service_tier": "tuning",
         "speed": "tuning",

@@ -8,7 +8,7 @@ from typing import ClassVar
 from translate.algebra.events import JsonObject, Model, Reason, TokenCounts
 from translate.algebra.failures import reported
 from translate.messages.answers import told_reason
-from translate.messages.capability import Answers, Reading, Sealing, Writing
+from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import wrong
 from translate.messages.nodes import Annotation, Answer
 from translate.messages.telling import LossClass
@@ -35,7 +35,6 @@ _COUNTS = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "ca
 class GeminiAnswers(Answers):
     """The whole answers of Gemini."""
 
-    sealing = Sealing(ISSUER, "signature", anywhere=True)
     classes: ClassVar[Mapping[str, LossClass]] = {}
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:

@@ -16,7 +16,6 @@ from translate.messages.capability import Reading, Requests, Writing
 from translate.messages.members import wrong
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool, Turn
 from translate.messages.profiles import Profile
-from translate.messages.routes import Route
 from translate.messages.settings import SETTINGS, read_settings
 from translate.messages.steps import head_and_body, is_reordered, others, results, steps
 from translate.messages.telling import LossClass
@@ -35,13 +34,6 @@ class GeminiRequests(Requests):
 
     listed = "contents"
     ids_may_lack = True
-    model_in_body = False
-    route = Route(
-        "/v1beta/models/{model}:generateContent",
-        "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-        "x-goog-api-key",
-        own=("x-goog-",),
-    )
     profiles: ClassVar[Mapping[str, Profile]] = {
         "gemini": Profile(
             issuer=ISSUER,
@@ -86,9 +78,6 @@ class GeminiRequests(Requests):
             request.settings["metadata"] = Setting(members.take("labels", dict), "labels")
         request.residue = members.rest(NAME)
         return request
-
-    def ask_to_stream(self, document: JsonObject, *, stream: bool) -> None:
-        pass
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         out: JsonObject = {}

@@ -8,7 +8,7 @@ from typing import ClassVar
 from translate.algebra.events import JsonObject, Model, TokenCounts
 from translate.algebra.failures import reported
 from translate.messages.answers import told_reason
-from translate.messages.capability import Answers, Reading, Sealing, Writing
+from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer
 from translate.messages.telling import LossClass
@@ -22,7 +22,6 @@ _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_
 class ChatAnswers(Answers):
     """The whole answers of Chat Completions."""
 
-    sealing = Sealing("", "encrypted_content", {"format": "tstate-1"}, layout=True)
     classes: ClassVar[Mapping[str, LossClass]] = {"reasoning_details": "state"}
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:

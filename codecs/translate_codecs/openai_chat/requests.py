@@ -18,7 +18,6 @@ from translate.messages.members import Members, wrong
 from translate.messages.nodes import Choice, Format, Request, Setting, Thinking, Tool
 from translate.messages.profiles import Profile
 from translate.messages.reasons import why
-from translate.messages.routes import Route
 from translate.messages.settings import SAMPLED, SETTINGS, read_settings
 from translate.messages.telling import LossClass
 
@@ -57,9 +56,6 @@ _KEPT: Final = {"stream_options", "audio", "functions", "function_call"}
 class ChatRequests(Requests):
     """The requests of Chat Completions."""
 
-    route = Route(
-        "/v1/chat/completions", "/v1/chat/completions", "authorization", "Bearer ", own=("openai-",)
-    )
     profiles: ClassVar[Mapping[str, Profile]] = {
         "openai-chat": Profile(
             id_max=40,
@@ -108,15 +104,6 @@ class ChatRequests(Requests):
         members.left.pop("stream_options", None)
         request.residue = members.rest(NAME)
         return request
-
-    def asks_for_counts(self, document: JsonObject) -> bool:
-        options = document.get("stream_options")
-        return isinstance(options, dict) and options.get("include_usage") is True
-
-    def ask_to_stream(self, document: JsonObject, *, stream: bool) -> None:
-        document["stream"] = stream
-        if stream:
-            document["stream_options"] = {"include_usage": True}
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         out: JsonObject = {"model": request.model or "unknown"}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from translate.algebra.events import JsonObject, Model
 from translate.algebra.failures import reported
 from translate.messages.answers import told_reason
-from translate.messages.capability import Answers, Reading, Sealing, Writing
+from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer, Part
 from translate.messages.sealing import seal, sealed_part, settle
@@ -40,7 +40,6 @@ _ECHOED: Final[JsonObject] = {"parallel_tool_calls": True, "tool_choice": "auto"
 class ResponsesAnswers(Answers):
     """The whole answers of OpenAI Responses."""
 
-    sealing = Sealing(ISSUER, "encrypted_content", always=True, before_calls=True)
     classes: ClassVar[Mapping[str, LossClass]] = {}
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:

@@ -16,7 +16,6 @@ from translate.messages.capability import Reading, Requests, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Choice, Format, Part, Request, Setting, Thinking, Tool, Turn
 from translate.messages.profiles import Profile
-from translate.messages.routes import Route
 from translate.messages.settings import SETTINGS, read_settings
 from translate.messages.steps import head_and_body
 from translate.messages.telling import LossClass
@@ -46,7 +45,6 @@ class ResponsesRequests(Requests):
     """The requests of OpenAI Responses."""
 
     listed = "input"
-    route = Route("/v1/responses", "/v1/responses", "authorization", "Bearer ", own=("openai-",))
     profiles: ClassVar[Mapping[str, Profile]] = {
         "openai-responses": Profile(
             issuer=ISSUER,

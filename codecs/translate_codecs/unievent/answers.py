@@ -5,7 +5,7 @@ from __future__ import annotations
 from translate.algebra.events import Finish, JsonObject
 from translate.algebra.failures import reported
 from translate.messages.answers import told_reason
-from translate.messages.capability import Answers, Reading, Sealing, Writing
+from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer
 
@@ -16,7 +16,6 @@ from .words import NAME, read_error, read_stop, stop_event
 class UniEventAnswers(Answers):
     """The whole answers of UniEvent."""
 
-    sealing = Sealing(anywhere=True)
     def decode(self, document: JsonObject, reading: Reading) -> Answer:
         if isinstance(document.get("error"), dict):
             raise reported(read_error(document["error"]))

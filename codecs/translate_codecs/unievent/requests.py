@@ -11,7 +11,6 @@ from translate.messages.capability import Reading, Requests, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Choice, Part, Request, Setting, Thinking, Tool, Turn
 from translate.messages.profiles import Profile
-from translate.messages.routes import Route
 from translate.messages.settings import SETTINGS, read_settings
 from translate.messages.steps import head_and_body
 from translate.messages.telling import LossClass
@@ -29,7 +28,6 @@ LEVELS: Final = ("none", "low", "medium", "high", "xhigh", "max")
 class UniEventRequests(Requests):
     """The requests of UniEvent."""
 
-    route = Route("/v1/stream", "/v1/stream", "authorization", "Bearer ", always=True)
     profiles: ClassVar[Mapping[str, Profile]] = {
         "unievent": Profile(name_max=128, efforts=LEVELS, sampling=("temperature",), strict_unknown=False)
     }
@@ -53,9 +51,6 @@ class UniEventRequests(Requests):
             members.put_back("config", config)
         request.residue = members.rest(NAME)
         return request
-
-    def ask_to_stream(self, document: JsonObject, *, stream: bool) -> None:
-        pass
 
     def encode(self, request: Request, writing: Writing) -> JsonObject:
         head, body = head_and_body(request.turns, writing)
