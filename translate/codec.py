@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from .messages.capability import Answers, Errors, Requests
+    from .messages.endpoint import Endpoint
     from .shapes import Shape
 
 TEXT: Final = "\x00text"
@@ -321,7 +322,8 @@ class Codec(ABC):
     ``finish``, ``start``. ``complete``: a unit says
     all that is meant, residues included, so that there is no carry. ``spelled``: units whose text holds this are read
     with their numbers as they are spelled, for what becomes text as it stands. ``requests``, ``answers``, ``errors``:
-    how requests, whole answers and error bodies are read and written, where the format has them.
+    how requests, whole answers and error bodies are read and written, where the format has them. ``endpoint``: where
+    its servers are asked.
     """
 
     name: ClassVar[str]
@@ -335,6 +337,7 @@ class Codec(ABC):
     requests: ClassVar[Requests | None] = None
     answers: ClassVar[Answers | None] = None
     errors: ClassVar[Errors | None] = None
+    endpoint: ClassVar[Endpoint | None] = None
 
     def __repr__(self) -> str:
         names = (f"{self.name}-{suffix}" if suffix else self.name for suffix in self.shapes)

@@ -8,7 +8,17 @@ from typing import Any, Final, NamedTuple
 
 from .. import jsontext
 from ..algebra.events import Failure, JsonObject
-from ..errors import TranslateError
+from ..algebra.failures import failure_of
+from ..errors import (
+    DecodeError,
+    LimitExceeded,
+    LossError,
+    RequestError,
+    ToolArgumentsError,
+    TranslateError,
+    UnsupportedFormat,
+    UpstreamFailure,
+)
 from .capability import Errors
 
 
@@ -105,6 +115,23 @@ def kind_in(failure: Failure) -> tuple[str, Kind]:
     """The kind of a failure, which may be of our own or of a stream."""
     name = failure.kind if failure.kind in KINDS else kind_of_status(failure.code or BAD_GATEWAY)
     return str(name), KINDS[str(name)]
+
+
+OF_REQUESTS: Final = (DecodeError, RequestError, ToolArgumentsError, LossError, LimitExceeded, UnsupportedFormat)
+"""Errors that are the client's own, before any server is asked."""
+
+
+def refusal_of(error: Exception) -> Failure:
+    """The failure that an error becomes: of a request that cannot be asked, or of the way to the server."""
+    if isinstance(error, UpstreamFailure):
+        kind = error.kind if error.kind in KINDS else kind_of_status(error.code or BAD_GATEWAY)
+        return Failure(error.code, cleaned(error.message), kind)
+    said = cleaned(failure_of(error).message)
+    if isinstance(error, OF_REQUESTS):
+        return Failure(KINDS["invalid_request"].status, said, "invalid_request")
+    code = getattr(error, "code", None)
+    code = code if type(code) is int else KINDS["server"].status
+    return Failure(code, said, kind_of_status(code))
 
 
 PASSED_ON: Final = ("retry-after",)

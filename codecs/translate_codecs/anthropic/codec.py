@@ -12,6 +12,7 @@ from translate import jsontext
 from translate.algebra.calls import same_call
 from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start, Usage
 from translate.codec import Codec, Options
+from translate.messages.endpoint import Endpoint
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
@@ -58,6 +59,13 @@ class Anthropic(Codec):
     requests = AnthropicRequests()
     answers = AnthropicAnswers()
     errors = AnthropicErrors()
+    endpoint = Endpoint(
+        "/v1/messages",
+        key=("x-api-key", ""),
+        fields={"anthropic-version": "2023-06-01"},
+        own=("anthropic-",),
+        count="/v1/messages/count_tokens",
+    )
 
     def encoder(self, options: Options) -> AnthropicEncoder:
         return AnthropicEncoder(self, options)

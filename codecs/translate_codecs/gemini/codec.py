@@ -11,6 +11,7 @@ from translate import jsontext
 from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start, Usage
 from translate.algebra.reading import milliseconds
 from translate.codec import Codec, Options
+from translate.messages.endpoint import Endpoint
 from translate.shapes import Shape
 from translate.shapes.array import Array
 from translate.shapes.lines import Lines
@@ -67,6 +68,14 @@ class Gemini(Codec):
     requests = GeminiRequests()
     answers = GeminiAnswers()
     errors = GeminiErrors()
+    endpoint = Endpoint(
+        "/{version}/models/{model}:generateContent",
+        key=("x-goog-api-key", ""),
+        stream="/{version}/models/{model}:streamGenerateContent?alt=sse",
+        own=("x-goog-",),
+        arrays="array",
+        count="/{version}/models/{model}:countTokens",
+    )
 
     def encoder(self, options: Options) -> GeminiEncoder:
         return GeminiEncoder(self, options)

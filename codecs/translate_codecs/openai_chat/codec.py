@@ -11,6 +11,7 @@ from translate import jsontext
 from translate.algebra.calls import BLANK, same_call
 from translate.algebra.events import Append, Event, Failure, Finish, JsonObject, Open, Start, Usage
 from translate.codec import Codec, Options
+from translate.messages.endpoint import Endpoint
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
@@ -44,6 +45,7 @@ class Chat(Codec):
     requests = ChatRequests()
     answers = ChatAnswers()
     errors = ChatErrors()
+    endpoint = Endpoint("/v1/chat/completions", own=("openai-",))
 
     def encoder(self, options: Options) -> ChatEncoder:
         return ChatEncoder(self, options)

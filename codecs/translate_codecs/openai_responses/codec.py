@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from translate import jsontext
 from translate.algebra.events import Append, Close, Event, Failure, Finish, JsonObject, Open, Start
 from translate.codec import Codec, Options
+from translate.messages.endpoint import Endpoint
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
@@ -61,6 +62,7 @@ class Responses(Codec):
     requests = ResponsesRequests()
     answers = ResponsesAnswers()
     errors = ResponsesErrors()
+    endpoint = Endpoint("/v1/responses", own=("openai-",))
 
     def encoder(self, options: Options) -> ResponsesEncoder:
         return ResponsesEncoder(self, options)

@@ -24,6 +24,7 @@ from translate.algebra.states import is_hint
 from translate.carry import patches
 from translate.codec import Codec, Options
 from translate.errors import GrammarError, TranslateError
+from translate.messages.endpoint import Endpoint
 from translate.shapes import Shape
 from translate.shapes.lines import Lines
 from translate.shapes.objects import Objects
@@ -61,6 +62,7 @@ class UniEvent(Codec):
     requests = UniEventRequests()
     answers = UniEventAnswers()
     errors = UniEventErrors()
+    endpoint = Endpoint("/v1/stream", streams=True)
 
     def encoder(self, options: Options) -> UniEventEncoder:
         return UniEventEncoder(self, options)
