@@ -27,7 +27,7 @@ NAMES = """
     formats register Stream AsyncStream Format ByteFormat ObjectFormat EventFormat ModelOption LossPolicy ErrorPolicy
     JsonObject ConvertOptions ReadOptions WriteOptions
     convert_request convert_answer decode_request encode_request decode_answer encode_answer Profile RequestError
-    UnsupportedFormat convert_error convert_messages decode_error encode_error fold unfold Answer Request
+    UnsupportedFormat Exchange convert_error convert_messages decode_error encode_error fold unfold Answer Request
 """
 """The public interface: names may be added, and are taken away only with a new major version."""
 

@@ -73,6 +73,7 @@ from .messages.api import (
     encode_error,
     encode_request,
 )
+from .messages.exchange import Exchange
 from .messages.folding import fold, unfold
 from .messages.nodes import Answer, Request
 from .messages.profiles import Profile
@@ -97,6 +98,7 @@ __all__ = [
     "ErrorPolicy",
     "Event",
     "EventFormat",
+    "Exchange",
     "Failure",
     "Fault",
     "Finding",

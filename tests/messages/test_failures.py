@@ -2,13 +2,15 @@
 
 import itertools
 import json
+from typing import Any
 
 import pytest
 
 from translate import UnsupportedFormat, convert_error, decode_error, encode_error
 from translate.messages.failures import KINDS
 
-TABLE = [
+Row = tuple[str, int, str, str, str | None, str]
+TABLE: list[Row] = [
     ("invalid_request", 400, "invalid_request_error", "invalid_request_error", None, "INVALID_ARGUMENT"),
     ("authentication", 401, "authentication_error", "authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
     ("billing", 402, "billing_error", "insufficient_quota", "insufficient_quota", "FAILED_PRECONDITION"),
@@ -23,7 +25,7 @@ TABLE = [
 FORMATS = ("anthropic", "openai-chat", "openai-responses", "gemini")
 
 
-def said(row: tuple, format: str) -> tuple[int, dict]:
+def said(row: Row, format: str) -> tuple[int, Any]:
     kind, status, anthropic, openai, code, gemini = row
     if format == "anthropic":
         error = {"type": anthropic, "message": "no"}
@@ -39,7 +41,7 @@ def test_every_kind_is_in_the_table() -> None:
 
 @pytest.mark.parametrize(("src", "dst"), [*itertools.product(FORMATS, FORMATS)])
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
-def test_a_failure_is_said_in_the_words_of_each_format(row: tuple, src: str, dst: str) -> None:
+def test_a_failure_is_said_in_the_words_of_each_format(row: Row, src: str, dst: str) -> None:
     status, body = said(row, src)
     failure = decode_error(status, {"Request-Id": "r", "Retry-After": "7"}, json.dumps(body).encode(), src)
     assert (failure.kind, failure.message) == (row[0], "no")
@@ -71,7 +73,7 @@ def test_a_key_that_gemini_refuses_is_a_matter_of_authentication() -> None:
         (422, b'{"detail": "no such field"}', "invalid_request", "no such field"),
     ],
 )
-def test_what_is_no_error_of_the_format_is_told_by_its_status(status: int, body: bytes, kind: str, message: str) -> None:
+def test_what_is_no_error_is_told_by_its_status(status: int, body: bytes, kind: str, message: str) -> None:
     failure = decode_error(status, {}, body, "openai-chat")
     assert (failure.kind, failure.message) == (kind, message)
 

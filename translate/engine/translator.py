@@ -195,7 +195,7 @@ class Translator(Machine[Unit]):
         self._writing = Writing(dst, options, loss, tracer, raises=errors == "raise")
         target = self._writing.codec
         if tracer is None:
-            self._source = Source(codec, shape, src, options, self._writing.encode_all, self._writing.run)
+            self._source = Source(codec, shape, src, options, *self._takers())
         else:
             self._source = Source(codec, shape, src, options, self._writing.trace_all, opener=tracer.opener)
         self._part: OpenPart | None = None
@@ -208,6 +208,10 @@ class Translator(Machine[Unit]):
         super().__init__(f"{src} to {dst}", joined=self._writing.joined)
         if report is not None:
             _predict(report, codec, self._writing.codec, loss)
+
+    def _takers(self) -> tuple[Callable[[Sequence[Event]], None], Callable[[Run], object]]:
+        """What takes the events, and the runs, of the source."""
+        return self._writing.encode_all, self._writing.run
 
     def ping(self) -> list[Unit]:
         """A keep-alive of the target, between any two units; nothing where its shape has none."""

@@ -30,6 +30,8 @@ from .tools import written_name
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from .places import Places
+
 Seal: TypeAlias = Literal["off", "message", "ids"]
 Headers: TypeAlias = Mapping[str, str]
 
@@ -241,9 +243,10 @@ class Requests(ABC):
 
 
 class Answers(ABC):
-    """The whole answers of a format."""
+    """The whole answers of a format. ``places``: where its clients keep envelopes in a stream, if they do."""
 
     classes: ClassVar[Mapping[str, LossClass]] = {}
+    places: ClassVar[Places | None] = None
 
     @abstractmethod
     def decode(self, document: JsonObject, reading: Reading) -> Answer:

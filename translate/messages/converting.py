@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -28,7 +29,7 @@ _CARRY: Final = "carry"
 
 @dataclass(slots=True)
 class Asked:
-    """The options of one conversion. ``server``: the profile of the server that an answer came from."""
+    """The options of one conversion. ``look`` is shown what was read, and may change it, before it is written."""
 
     model: str | None = None
     profile: ProfileOption | None = None
@@ -40,6 +41,7 @@ class Asked:
     foreign_thinking: Literal["drop", "text"] = "drop"
     spelled: bool = False
     in_list: bool = False
+    look: Callable[[Any], None] | None = None
 
 
 def capability(format: str, what: What) -> tuple[Codec, Requests | Answers]:
@@ -79,6 +81,8 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
         error = RequestError(f"{stored}: it is stored elsewhere", expected="a request that says all it needs")
         error.path = stored
         raise error
+    if asked.look is not None:
+        asked.look(node)
     native = _encode(writer, node, target, source, telling, asked)
     if src == dst:
         plain = _again(reader, writer, body, source, target, what, asked, raw=True)
@@ -142,7 +146,8 @@ def read_body(body: JsonObject | bytes, limits: Limits) -> JsonObject:
 
 def _stays(document: JsonObject, asked: Asked) -> bool:
     """Whether nothing is to be done where both formats are the same."""
-    return asked.profile is None and asked.model is None and not _holds_envelope(document)
+    changed = asked.profile is not None or asked.model is not None or asked.look is not None
+    return not changed and not _holds_envelope(document)
 
 
 def _holds_envelope(document: JsonObject) -> bool:
@@ -167,7 +172,16 @@ def _decode(
     except TranslateError as error:
         error.locate(format=src)
         raise
+    if what == "answer" and not raw:
+        _issued(node, _profile(reader, src, asked))
     return node
+
+
+def _issued(answer: Answer, profile: Profile) -> None:
+    """Note who issued the states of an answer, for those that are sealed."""
+    for part in answer.parts:
+        if part.state is not None:
+            part.scope, part.issued_by = profile.scope, answer.model.name
 
 
 def _encode(writer: Any, node: Any, target: Codec, source: Codec | None, telling: Telling, asked: Asked) -> JsonObject:

@@ -161,6 +161,8 @@ class Request:
     thinking: Thinking | None = None
     format: Format | None = None
     settings: dict[str, Setting] = field(default_factory=dict)
+    counts: bool = field(default=True, compare=False)
+    """Whether the counts of tokens are wanted in a stream: some formats must be asked for them."""
     source: str | None = field(default=None, compare=False)
     """The codec that read it."""
     residue: Residue | None = field(default=None, compare=False)

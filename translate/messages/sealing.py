@@ -14,24 +14,24 @@ _MARK: Final = "tstate"
 """``via`` of a part that only holds an envelope, until :func:`settle` has given it to whom it belongs."""
 
 
-def state_members(part: Part, writing: Writing) -> JsonObject:
+def state_members(part: Part, writing: Writing | None) -> JsonObject:
     """Who issued a part's state, and its values; where it has none, the members of a state without values."""
     state = part.state
     return {
         "i": (state.namespace or None) if state is not None else None,
-        "s": part.scope or (writing.profile.scope if state is not None else None),
+        "s": part.scope if state is not None else None,
         "m": part.issued_by,
         "d": state.values if state is not None else None,
     }
 
 
-def seal(part: Part, writing: Writing, *, neighbour: str | None = None) -> str:
+def seal(part: Part, writing: Writing | None, *, neighbour: str | None = None) -> str:
     """The envelope of a part's state; ``neighbour``: where the part stands, seen from the envelope's own place."""
     bound = part.kind != "tool_call"
     return sealed({**state_members(part, writing), "h": digest(part.data) if bound else None, "b": neighbour})
 
 
-def layout_entry(part: Part, writing: Writing, *, text: bool) -> JsonObject:
+def layout_entry(part: Part, writing: Writing | None, *, text: bool) -> JsonObject:
     """One part of a layout; ``text``: its text travels in it, as the message does not show it."""
     entry: JsonObject = {"k": part.kind, **state_members(part, writing)}
     if part.unit is not None:

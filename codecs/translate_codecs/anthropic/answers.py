@@ -11,6 +11,7 @@ from translate.messages.answers import told_reason
 from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer
+from translate.messages.places import Places
 from translate.messages.telling import LossClass
 
 from .content import read_content, write_part
@@ -23,6 +24,7 @@ class AnthropicAnswers(Answers):
     """The whole answers of Anthropic Messages."""
 
     classes: ClassVar[Mapping[str, LossClass]] = {"explanation": "content"}
+    places = Places("beside", NAME, "signature")
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:
         if isinstance(document.get("error"), dict):

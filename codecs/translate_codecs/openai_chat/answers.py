@@ -11,9 +11,11 @@ from translate.messages.answers import told_reason
 from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer
+from translate.messages.places import Places
 from translate.messages.telling import LossClass
 
 from .conversation import read_assistant, write_assistant
+from .layout import FORMAT, is_plain
 from .words import NAME, error_of, is_known, read_error, read_reason, read_usage, reason_words, usage_words
 
 _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details")
@@ -23,6 +25,7 @@ class ChatAnswers(Answers):
     """The whole answers of Chat Completions."""
 
     classes: ClassVar[Mapping[str, LossClass]] = {"reasoning_details": "state"}
+    places = Places("layout", None, "encrypted_content", FORMAT, is_plain)
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:
         if error := error_of(document):

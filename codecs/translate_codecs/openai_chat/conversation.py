@@ -20,7 +20,7 @@ from translate.messages.reasons import why
 from translate.messages.steps import is_reordered, others, results, steps
 
 from .content import read_content, write_part
-from .layout import laid_out, sealed_layout
+from .layout import FORMAT, laid_out, sealed_layout
 from .words import FIELDS, NAME, REDACTED, entry_of, field_of, is_redacted, read_entry
 
 ROLES: Final = ("system", "developer", "user", "assistant")
@@ -284,7 +284,7 @@ def write_assistant(parts: list[Part], writing: Writing) -> JsonObject:
     if writing.client and writing.seal != "off":
         layout = sealed_layout(parts, writing)
         if layout is not None:
-            details = [{"type": "reasoning.encrypted", "format": "tstate-1", "data": layout, "index": 0}]
+            details = [{"type": "reasoning.encrypted", "format": FORMAT, "data": layout, "index": 0}]
     if details:
         message["reasoning_details"] = details
     if calls:

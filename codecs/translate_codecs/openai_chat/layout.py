@@ -16,10 +16,13 @@ from translate.messages.sealing import layout_entry, part_of, with_state
 
 from .words import REDACTED, field_of
 
+FORMAT = "tstate-1"
+"""The format of the entry of ``reasoning_details`` that holds a layout."""
+
 
 def sealed_layout(parts: list[Part], writing: Writing) -> str | None:
     """The envelope of a message's layout; ``None`` where the message is as plain as Chat's own."""
-    if _is_plain(parts):
+    if is_plain(parts):
         return None
     shown = writing.seal != "ids"
     entries = []
@@ -29,7 +32,8 @@ def sealed_layout(parts: list[Part], writing: Writing) -> str | None:
     return sealed({"l": entries})
 
 
-def _is_plain(parts: list[Part]) -> bool:
+def is_plain(parts: list[Part]) -> bool:
+    """Whether a message says by itself what its parts are."""
     kinds = [part.kind for part in parts]
     calls = kinds.count("tool_call")
     plain = [kind for kind in ("thinking", "text") if kind in kinds] + ["tool_call"] * calls

@@ -101,7 +101,8 @@ class ChatRequests(Requests):
             request.thinking = Thinking(effort=effort, paths={"effort": "reasoning_effort"})
             if effort == "none":
                 request.thinking.mode = "off"
-        members.left.pop("stream_options", None)
+        options = members.left.pop("stream_options", None)
+        request.counts = isinstance(options, dict) and options.get("include_usage") is True
         request.residue = members.rest(NAME)
         return request
 
@@ -115,6 +116,9 @@ class ChatRequests(Requests):
         _write_format(request.format, out, writing)
         if request.stream is not None:
             out["stream"] = request.stream
+        if request.stream and request.counts:
+            # without, a stream ends and nobody knows what it took
+            out["stream_options"] = {"include_usage": True}
         writing.rest(request, out)
         return out
 
