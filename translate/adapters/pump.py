@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, Unpack
 
@@ -41,7 +42,7 @@ class Pump:
     ``sink`` takes the output. ``refuse`` is called instead, with the failure, where a stream fails before any of its
     units; without it, and after the first output, the output ends in the target's failure unit. ``share`` is of the
     memory that all streams may hold. ``running`` is told of it. ``eager``: keep-alives are sent even before the
-    source is open.
+    source is open. ``make`` makes the translator.
     """
 
     def __init__(
@@ -58,13 +59,14 @@ class Pump:
         share: Share | None = None,
         running: Running | None = None,
         eager: bool = True,
+        make: Callable[..., Translator] | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         self.stats = Stats(src, dst)
         self._told = Told(self.stats, observers)
         self.stats.report = Watched(self._told)
-        self._translator: Translator = Translator(
-            src, dst, errors="encode" if encode else "raise", report=self.stats.report, **options
+        self._translator: Translator = (make or partial(Translator, src, dst, **options))(
+            errors="encode" if encode else "raise", report=self.stats.report
         )
         if not self._translator.joined:
             raise ValueError(f"adapters write bytes, and {dst!r} is a format of objects")

@@ -18,8 +18,8 @@ from ._status import InputError, UsageError
 PREFIX = "TRANSLATE_SERVE_"
 """Of the variables. Not shorter: Kubernetes makes variables of the names of services, ``..._PORT`` among them."""
 ROUTE = "route"
-OF_ROUTES = frozenset(("path", "host"))
-"""What routes alone say; ``host`` is there the one that requests are for."""
+OF_ROUTES = frozenset(("path", "host", "models"))
+"""What routes alone say; ``host`` is there the one that requests are for, ``models`` patterns with commas between."""
 _HERE = frozenset(
     (
         *("config", "check", "host", "port", "metrics_host", "metrics_port", "tls_cert", "tls_key", "client_ca"),
@@ -66,7 +66,7 @@ class Layers:
             where = f"{place}: route {number + 1}"
             own = {name: each.pop(name) for name in OF_ROUTES & each.keys()}
             if not all(isinstance(value, str) for value in own.values()):
-                raise UsageError(f"{where}: 'path' and 'host' are texts")
+                raise UsageError(f"{where}: 'path', 'host' and 'models' are texts")
             values = dict(self._values(each, where))
             if whole := sorted(_HERE & values.keys()):
                 raise UsageError(f"{where}: {whole[0].replace('_', '-')!r} is not of a route, but of all")
@@ -118,6 +118,7 @@ class Layers:
         of_route = {name: options[name] for name in options if self._options[name].dest not in _HERE}
         of_route["path"] = {"type": "string", "description": "requests below it; it is taken off", "default": "/"}
         of_route["host"] = {"type": "string", "description": "requests for it; without, for any"}
+        of_route["models"] = {"type": "string", "description": "patterns of the models asked for, with commas between"}
         route = {"type": "object", "properties": of_route, "additionalProperties": False}
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -253,7 +253,6 @@ def _add_serve(parser: ArgumentParser) -> None:
     add_serve(parser)
     _add_loss(parser)
     _add_strictness(parser)
-    _add_model(parser)
     _add_limits(parser, LIMITS)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from argparse import Namespace
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from translate import Model
+from translate.registry import codec
 
 from ._config import Layers
 from ._formats import readable, writable
@@ -31,7 +35,10 @@ def serve(given: Namespace, layers: Layers) -> Status:
     except ImportError as error:
         raise UsageError(f"{error.name} is not installed: pip install -e '.[serve]', in its checkout") from None
     try:
-        found = [Route(_settings(each), own.get("path", "/"), own.get("host")) for own, each in routes]
+        found = [
+            Route(_settings(each), own.get("path", "/"), own.get("host"), _words(own.get("models", "")))
+            for own, each in routes
+        ]
         settings = found[0].settings if found else _settings(args)
         listening = _listening(args)
     except ValueError as error:
@@ -56,13 +63,25 @@ def _settings(args: Namespace) -> Settings:
     from translate.adapters import StreamOptions, Timeouts
     from translate.adapters.sidecar import Credential, Settings
 
-    for name, option in (("upstream", "--upstream"), ("src", "--from"), ("dst", "--to")):
+    clients = _spoken(args)
+    needed = [("upstream", "--upstream"), *([] if clients else [("src", "--from"), ("dst", "--to")])]
+    for name, option in needed:
         if getattr(args, name) is None:
             raise UsageError(f"{option} is not given: on the command line, in the environment or in the file")
+    src, dst = (args.src, args.dst) if not clients else (_stream(args.server), _stream(clients[0]))
+    models = args.model or []
+    who = next((each for each in reversed(models) if isinstance(each, Model)), None)
     return Settings(
         args.upstream,
-        readable(args.src),
-        writable(args.dst),
+        readable(src),
+        writable(dst),
+        server=args.server,
+        clients=clients,
+        profile=args.profile,
+        model_map=dict(each for each in models if isinstance(each, tuple)),
+        refuse=args.refuse or ("content",),
+        upstream_key=_secret(args.upstream_key_env),
+        client_key=_secret(args.client_key_env),
         max_concurrent=args.max_concurrent,
         max_body=args.max_body,
         max_head=args.max_head,
@@ -81,8 +100,43 @@ def _settings(args: Namespace) -> Settings:
         via=args.via,
         stream_types=args.stream_type or (),
         timeouts=Timeouts(**{each.name: getattr(args, each.name) or None for each in fields(Timeouts)}),
-        options=StreamOptions(loss=args.loss, strict=args.strict, model=args.model, limits=limits_of(args)),
+        options=StreamOptions(loss=args.loss, strict=args.strict, model=who, limits=limits_of(args)),
     )
+
+
+def _spoken(args: Namespace) -> list[str]:
+    """The formats of clients, where requests are translated."""
+    if args.server is None:
+        if args.client:
+            raise UsageError("--client is of no use without --server")
+        return []
+    from translate.adapters.sidecar.doors import spoken
+
+    known = spoken()
+    for name in [args.server, *(args.client or ())]:
+        if name not in known:
+            raise UsageError(f"requests of {name!r} are not known: {', '.join(known)} are")
+    return [*(args.client or known)]
+
+
+def _stream(format: str) -> str:
+    """The format of the streams of a codec's servers."""
+    endpoint = codec(format).endpoint
+    return f"{format}-{endpoint.shape if endpoint is not None else 'sse'}"
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _secret(variable: str | None) -> str | None:
+    """What a variable of the environment holds."""
+    if variable is None:
+        return None
+    found = os.environ.get(variable, "").strip()
+    if not found:
+        raise UsageError(f"the variable {variable!r} of the environment is not set")
+    return found
 
 
 def _listening(args: Namespace) -> Listening:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from translate import Limits
+from translate.messages.telling import CLASSES
 
-from ._values import count, file, seconds, size
+from ._values import count, file, seconds, served_model, size
 
 SERVE = """\
 Forwards requests to an upstream and translates the streams that it answers with;
-all else passes as it is. Serves /healthz, /readyz and /metrics itself. SIGTERM or
+all else passes as it is. With --server, clients speak formats of their own: requests,
+whole answers and errors are translated, too. Serves /healthz, /readyz and /metrics itself. SIGTERM or
 SIGINT drains: running streams may end, new ones are refused; a second signal ends
 at once. Logs what became of each request on standard error, never what it held.
 """
@@ -21,6 +23,7 @@ the environment. A file can have several routes, [[route]].
 
 example:
   translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
+  translate-streams serve --upstream http://127.0.0.1:9000 --server openai-chat --client anthropic
 
 """
 LIMITS = Limits(unit=16 * 1024 * 1024, part=16 * 1024 * 1024, carry=16 * 1024 * 1024)
@@ -55,6 +58,35 @@ def add_serve(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--from", dest="src", metavar="FORMAT", help="the format that the upstream streams")
     parser.add_argument("--to", dest="dst", metavar="FORMAT", help="the format that clients read")
+    parser.add_argument(
+        "--server", metavar="FORMAT", help="the format that the upstream is asked in: requests are translated, too"
+    )
+    parser.add_argument(
+        "--client",
+        metavar="FORMAT",
+        action="append",
+        help="a format that clients speak, by its name without a shape; may be given again. "
+        "Default, with --server: all",
+    )
+    parser.add_argument(
+        "--profile", metavar="NAME", help="what the upstream takes: a built-in profile, or a file of TOML"
+    )
+    parser.add_argument(
+        "--refuse",
+        metavar="CLASS",
+        action="append",
+        choices=CLASSES,
+        help=f"a class of losses for which a request is refused: {', '.join(CLASSES)}; may be given again. "
+        "Default: content",
+    )
+    parser.add_argument(
+        "--model",
+        type=served_model,
+        metavar="MODEL",
+        action="append",
+        help="with --server PATTERN=MODEL, the model to ask for those that clients name, the first that fits; may be "
+        "given again. Else who answers, where the upstream does not say: a name, or pairs such as name=...,tier=...",
+    )
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on; default: 127.0.0.1, which this machine alone reaches"
     )
@@ -104,6 +136,14 @@ def add_serve(parser: ArgumentParser) -> None:
         action="append",
         help="a field that it is sent in place of the client's: 'authorization=Bearer env:VARIABLE', or "
         "'x-api-key=file:PATH', which is read again when it changes; may be given again. Never logged",
+    )
+    upstream.add_argument(
+        "--upstream-key-env",
+        metavar="VARIABLE",
+        help="with --server, a variable whose value is the key that it is sent, in place of the client's",
+    )
+    upstream.add_argument(
+        "--client-key-env", metavar="VARIABLE", help="a variable whose value is the key that clients must have"
     )
     upstream.add_argument(
         "--upstream-ca", type=file, metavar="FILE", help="certificates that its own is signed by; default: the system's"

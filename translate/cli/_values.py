@@ -67,6 +67,12 @@ def model(text: str) -> Model:
     return Model(**given)
 
 
+def served_model(text: str) -> Model | tuple[str, str]:
+    """Who answers, as :func:`model`; or, ``PATTERN=MODEL``, which model is asked for those that clients name."""
+    name, equals, asked = text.partition("=")
+    return (name, asked) if equals and asked and name not in MODEL_FIELDS else model(text)
+
+
 def limits_of(args: Namespace) -> Limits:
     """The limits that were asked for."""
     given = {field.name: getattr(args, f"max_{field.name}") for field in fields(Limits)}

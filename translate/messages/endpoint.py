@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 VERSIONS: Final = ("v1beta", "v1", "v1alpha")
@@ -36,7 +36,10 @@ class Endpoint:
     ``shape``    of its streams, as codecs name it
     ``arrays``   the shape of streams that are not asked for with ``alt=sse``, where the format has such
     ``streams``  whether all that it answers are streams
-    ``count``    the path that counts the tokens of a request
+    ``count``    the path that counts the tokens of a request, and the member of its answer that says how many
+    ``counted``
+    ``stored``   whether what was asked before can be asked for, below its path
+    ``models``   the style of its list of models
     """
 
     path: str
@@ -48,6 +51,9 @@ class Endpoint:
     arrays: str | None = None
     streams: bool = False
     count: str | None = None
+    counted: str = "input_tokens"
+    stored: bool = False
+    models: Literal["openai", "anthropic", "google"] = "openai"
 
     def route(self, path: str) -> Route | None:
         """What a path (with or without a query) asks of this endpoint; ``None``: it is of another."""

@@ -254,7 +254,7 @@ class Exchange:
         ``errors``: as for :func:`translate.convert`.
         """
         facts = self._asked()
-        src, dst = f"{self.server}-{self._endpoint.shape}", f"{self.client}-{facts.shape}"
+        src, dst = self.formats
         options: dict[str, Any] = {
             "model": facts.asked,
             "loss": "drop",
@@ -264,6 +264,16 @@ class Exchange:
             "report": report,
         }
         return Staged(src, dst, Answering(facts, self._limits), **options)
+
+    @property
+    def formats(self) -> tuple[str, str]:
+        """The formats of the server's stream, and of the client's."""
+        return f"{self.server}-{self._endpoint.shape}", f"{self.client}-{self._asked().shape}"
+
+    @property
+    def stream_types(self) -> Collection[str]:
+        """The media types of the server's streams."""
+        return self._to.shapes[self._endpoint.shape].media_types
 
     def error(self, error: Exception | Failure) -> Response:
         """What the client is told of an error: of its own request, of the way to the server, or of a failure."""

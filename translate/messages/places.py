@@ -15,7 +15,8 @@ class Places:
     """Where a client keeps envelopes in a stream.
 
     ``how``: see the rules above. ``issuer`` and ``member``: the state that holds one. ``format``: its member of that
-    name. ``plain``: whether parts need no layout. ``id``: how ids of parts that hold nothing else begin.
+    name. ``plain``: whether parts need no layout. ``id``: how ids of parts that hold nothing else begin. ``says``:
+    whether a state is the format's own.
     """
 
     how: Literal["beside", "layout", "within"]
@@ -24,6 +25,7 @@ class Places:
     format: str | None = None
     plain: Callable[[list[Part]], bool] | None = None
     id: str | None = None
+    says: Callable[[State], bool] | None = None
 
     def state(self, envelope: str) -> State:
         """The state that holds an envelope."""
@@ -32,5 +34,7 @@ class Places:
 
     def owns(self, state: State) -> bool:
         """Whether a state is the format's own."""
+        if self.says is not None:
+            return self.says(state)
         ours = self.issuer is not None and state.namespace == self.issuer
         return ours and isinstance(state.values.get(self.member), str)

@@ -4,7 +4,8 @@
    part after any other. A state that comes behind the beginning of its call stands after the call.
 2. ``layout``: one envelope of all parts, the last thing before the end, where the message is more than the client's
    grammar says by itself.
-3. ``within``: an envelope in place of the state of each part.
+3. ``within``: an envelope in place of the state of each part. Where pieces come back as parts of their own, the one
+   of a thinking part holds its text.
 
 The same stage gives the client its own words back: the model that it asked for, the names of its tools.
 """
@@ -211,7 +212,10 @@ class Answering(Stage):
         thinking = part.kind == "thinking"
         if places.how != "layout" and type(event) is Close:
             bare = thinking and part.state is None and places.how == "beside"
-            if bare or (foreign and (thinking or places.how == "within")):
+            if thinking and foreign and places.how == "within":
+                # its pieces come back as parts of their own: the envelope holds what it is about
+                self._say(Append("", places.state(sealed({"l": [layout_entry(part, None, text=True)]}))), out)
+            elif bare or (foreign and (thinking or places.how == "within")):
                 self._say(Append("", places.state(seal(part, None))), out)
         out += self._held
         self._held = []

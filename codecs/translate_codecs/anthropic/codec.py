@@ -65,6 +65,7 @@ class Anthropic(Codec):
         fields={"anthropic-version": "2023-06-01"},
         own=("anthropic-",),
         count="/v1/messages/count_tokens",
+        models="anthropic",
     )
 
     def encoder(self, options: Options) -> AnthropicEncoder:

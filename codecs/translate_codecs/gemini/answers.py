@@ -11,6 +11,7 @@ from translate.messages.answers import told_reason
 from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import wrong
 from translate.messages.nodes import Annotation, Answer
+from translate.messages.places import Places
 from translate.messages.telling import LossClass
 
 from .content import Names, read_parts, write_part
@@ -36,6 +37,7 @@ class GeminiAnswers(Answers):
     """The whole answers of Gemini."""
 
     classes: ClassVar[Mapping[str, LossClass]] = {}
+    places = Places("within", ISSUER, "signature")
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:
         if document.get("error"):

@@ -75,6 +75,8 @@ class Gemini(Codec):
         own=("x-goog-",),
         arrays="array",
         count="/{version}/models/{model}:countTokens",
+        counted="totalTokens",
+        models="google",
     )
 
     def encoder(self, options: Options) -> GeminiEncoder:

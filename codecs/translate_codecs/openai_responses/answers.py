@@ -11,6 +11,7 @@ from translate.messages.answers import told_reason
 from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer, Part
+from translate.messages.places import Places
 from translate.messages.sealing import seal, sealed_part, settle
 from translate.messages.telling import LossClass
 
@@ -30,6 +31,7 @@ from .words import (
     read_reason,
     read_usage,
     reason_words,
+    says_state,
     usage_words,
 )
 
@@ -41,6 +43,7 @@ class ResponsesAnswers(Answers):
     """The whole answers of OpenAI Responses."""
 
     classes: ClassVar[Mapping[str, LossClass]] = {}
+    places = Places("beside", ISSUER, "encrypted_content", id="rs_ts_", says=says_state)
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:
         if isinstance(document.get("error"), dict):

@@ -62,7 +62,7 @@ class Responses(Codec):
     requests = ResponsesRequests()
     answers = ResponsesAnswers()
     errors = ResponsesErrors()
-    endpoint = Endpoint("/v1/responses", own=("openai-",))
+    endpoint = Endpoint("/v1/responses", own=("openai-",), stored=True)
 
     def encoder(self, options: Options) -> ResponsesEncoder:
         return ResponsesEncoder(self, options)

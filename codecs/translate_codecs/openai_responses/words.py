@@ -253,6 +253,11 @@ def phase_of(state: State | None) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def says_state(state: State) -> bool:
+    """Whether a state is said as it is: one of thinking, or a phase."""
+    return (state.namespace == ISSUER and is_sayable(state)) or phase_of(state) is not None
+
+
 def same_words(said: State | None, meant: State | None) -> bool:
     """Whether two states have the same words. A phase is said by the item, not by what it came with."""
     return state_words(said) == state_words(meant)

@@ -16,6 +16,7 @@ from ..asgi import Answer, Receive, Scope, Send
 from ..budget import Budget, OverBudget, Share
 from ..observe import Observer, Request, Told
 from ..running import Running
+from .exchanging import Exchanged, Exchanging, forwarders
 from .forward import RETRY, Forwarded, Forwarder, id_field
 from .hosts import check_host, check_site, host_of, hosts_of
 from .logs import cause_of, log_request
@@ -53,7 +54,7 @@ class Sidecar:
         self._observers = observers
         self._tracing = tracing
         self._exposition = exposition
-        found = [Forwarder(route, self._streams, observers) for route in routes or (Route(settings),)]
+        found = forwarders(routes or (Route(settings),), self._streams, observers)
         self._routes = sorted(found, key=lambda route: (route.host is None, -len(route.prefix)))
         self._hosts = None if settings.hosts is None else hosts_of(settings.hosts)
         self._max_body = max(route.settings.max_body for route in self._routes)
@@ -124,7 +125,7 @@ class Sidecar:
         request_id = request_id_of(scope["headers"], uuid.uuid4().hex)
         status, outcome = 0, "cancelled"
         cause: BaseException | None = None
-        response: Forwarded | None = None
+        response: Forwarded | Exchanged | None = None
         share, stream = self.budget.share(), self.budget.share()
         method = scope["method"] if scope["method"] in METHODS else "-"
         fields, span = scope["headers"], self._span(method, scope)
@@ -150,13 +151,12 @@ class Sidecar:
                 pass
             finally:
                 status = response.status
-                if response.pump is not None:
-                    outcome, cause = str(response.pump.stats.outcome), response.pump.stats.failure
+                outcome, cause = _became(response)
         except _Left:
             outcome = "disconnected"
         except (Refused, OverBudget) as refused:
             answer, outcome, cause = Answer(send, 0, []), "refused", refused
-            await answer.refuse(refused, settings.dst, (id_field(request_id),))
+            await _refuse(answer, scope, refused, route, settings.dst, request_id)
             status = answer.status
         finally:
             share.free()
@@ -256,6 +256,22 @@ class Sidecar:
         if scope.cancelled_caught:
             raise _drained() if self.draining else Refused(408, "the request did not arrive in time", CLOSE)
         return b"".join(pieces)
+
+
+def _became(response: Forwarded | Exchanged) -> tuple[str, BaseException | None]:
+    """What became of an answer, and why."""
+    if response.pump is not None:
+        return str(response.pump.stats.outcome), response.pump.stats.failure
+    return (response.outcome if isinstance(response, Exchanged) else "cancelled"), None
+
+
+async def _refuse(
+    answer: Answer, scope: Scope, error: Exception, route: Forwarder | None, dst: str, request_id: bytes
+) -> None:
+    if isinstance(route, Exchanging):
+        await route.refuse(answer, scope, error, id_field(request_id))
+    else:
+        await answer.refuse(error, dst, (id_field(request_id),))
 
 
 class _Left(Exception):

@@ -36,8 +36,8 @@ class Forwarder:
         self.host = None if route.host is None else host_of(f"[{route.host}]" if ":" in route.host else route.host)
         self.transport = Pool(settings.max_concurrent, settings.keep_upstream, context_of(settings))
         self._base = base_of(settings.upstream)
-        self._running = running
-        self._observers = list(observers)
+        self.running = running
+        self.observers = list(observers)
         # the arguments are looked at now, not with the first request
         self._response(_nowhere, b"")
 
@@ -98,11 +98,11 @@ class Forwarder:
             headers=[(name.decode(), value.decode()) for name, value in (id_field(request_id),)],
             ping=settings.ping,
             timeouts=settings.timeouts,
-            running=self._running,
+            running=self.running,
             streams=of_types(settings.stream_types) if settings.stream_types else None,
             **settings.options,
         )
-        made.observers = self._observers
+        made.observers = self.observers
         return made
 
 

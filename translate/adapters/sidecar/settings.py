@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
 
+from ...messages.profiles import ProfileOption
 from ..asgi import PING
 from ..options import StreamOptions, Timeouts
 from .credentials import Credential
@@ -33,6 +34,14 @@ class Settings:
     ``forwarded``  whether the upstream is told who asks, and how, in ``X-Forwarded-For``, ``-Proto`` and ``-Host``
     ``via``       our name in the field ``Via``; empty: there is none
     ``stream_types``  the media types of streams, whatever the status of success; without, those of ``src``, with 200
+    ``server``    the format that the upstream is asked in: clients speak formats of their own, and their requests are
+                  translated too. ``None``: requests pass as they are
+    ``clients``   those formats, by the names of their codecs
+    ``profile``   what the upstream takes: see :func:`translate.convert_request`
+    ``model_map``  which model is asked for the one that a client names
+    ``refuse``    classes of losses that a request is refused for (400)
+    ``upstream_key``  the key that the upstream is sent, in place of the client's
+    ``client_key``  the key that clients must have (401)
     ``ping, timeouts, options``  see :class:`translate.adapters.StreamResponse`
 
     Of the sidecar:
@@ -69,6 +78,13 @@ class Settings:
     forwarded: bool = False
     via: str = "translate-streams"
     stream_types: Collection[str] = ()
+    server: str | None = None
+    clients: Collection[str] = ()
+    profile: ProfileOption | None = None
+    model_map: Mapping[str, str] = field(default_factory=dict)
+    refuse: Collection[str] = ("content",)
+    upstream_key: str | None = field(default=None, repr=False)
+    client_key: str | None = field(default=None, repr=False)
     ping: float | None = PING
     timeouts: Timeouts = field(default_factory=lambda: Timeouts(first=600, idle=300, write=60, between=600))
     options: StreamOptions = field(default_factory=StreamOptions)
@@ -87,12 +103,15 @@ class Settings:
 class Route:
     """Requests that go to one upstream: for ``host`` (``None``: any), below the path ``prefix``, which is taken off.
 
-    Of several that fit, one that names a host comes first, then the one with the longest prefix.
+    Of several that fit, one that names a host comes first, then the one with the longest prefix. Where clients speak
+    formats of their own, several may have one path: then ``models``, patterns of the names that clients ask for, say
+    which it is, and one without takes the rest.
     """
 
     settings: Settings
     prefix: str = "/"
     host: str | None = None
+    models: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         prefix_of(self.prefix)
