@@ -250,7 +250,7 @@ def test_what_the_upstream_refuses_is_told_in_the_clients_words(*, stream: bool)
     headers = {"Retry-After": "9", "x-request-id": "r9"}
     with upstream("openai-chat", error, status=429, headers=headers) as made, sidecar(made) as running:
         got = ask(running, "/v1/messages", anthropic(Q, stream=stream))
-        assert (got.status, got.json["error"]) == (429, {"type": "rate_limit_error", "message": "slow down …"})
+        assert (got.status, got.json["error"]) == (429, {"type": "rate_limit_error", "message": "slow down […]"})
         assert (got.fields["retry-after"], got.fields["request-id"]) == ("9", "r9")
         assert got.fields["content-type"] == "application/json"
         path, document = ASKS["gemini"]

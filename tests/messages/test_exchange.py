@@ -34,6 +34,8 @@ from translate import (
     UnsupportedFormat,
     assemble,
     decode_answer,
+    encode,
+    unfold,
 )
 
 ENTRY = {"type": "reasoning.encrypted", "data": "ENC", "format": "openai-responses-v1", "index": 0}
@@ -49,7 +51,13 @@ RICH = message(
 DEEP = completion(
     {"reasoning_content": "hmm", "reasoning_details": [ENTRY], "tool_calls": [call("functions.w:0")]}, "tool_calls"
 )
-PATHS = {"anthropic": "/v1/messages", "openai-chat": "/v1/chat/completions"}
+PATHS = {
+    "anthropic": "/v1/messages",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "gemini": "/v1beta/models/m:generateContent",
+    "unievent": "/v1/stream",
+}
 
 
 def asked(client: str, server: str, document: Json, **options: Any) -> tuple[Exchange, Json]:
@@ -69,19 +77,88 @@ def answered(exchange: Exchange, document: Json, *, stream: bool) -> Json:
     translator = exchange.stream()
     out = [piece for chunk in STREAMS[exchange.server](document) for piece in translator.feed(chunk)]
     out += translator.close()
+    if exchange.client == "gemini":
+        # its clients hand back each piece as it came
+        units = [json.loads(line[6:]) for line in b"".join(out).splitlines() if line]
+        parts = [part for unit in units for part in unit["candidates"][0]["content"]["parts"]]
+        return {"candidates": [{"content": {"role": "model", "parts": parts}}]}
     return dict(assemble(b"".join(out), f"{exchange.client}-sse", exchange.client))
 
 
-ASKS = {"anthropic": anthropic(Q, tools=[TOOL]), "openai-chat": chat(Q, tools=[CHAT_TOOL])}
+UNI = {"role": "user", "content_items": [{"type": "text.done", "text": "q"}]}
+GOOGLE = {"role": "user", "parts": [{"text": "q"}]}
+ASKS: dict[str, Json] = {
+    "anthropic": anthropic(Q, tools=[TOOL]),
+    "openai-chat": chat(Q, tools=[CHAT_TOOL]),
+    "openai-responses": {"model": "m", "input": [Q]},
+    "gemini": {"contents": [GOOGLE]},
+    "unievent": {"model": "m", "messages": [UNI], "config": {}},
+}
 
 
-def goes_on(client: str, said: Json) -> Json:
+def joined(blocks: list[Json]) -> list[Json]:
+    """Blocks with texts that follow one another as one."""
+    out: list[Json] = []
+    for block in blocks:
+        if out and block["type"] == out[-1]["type"] == "text":
+            out[-1]["text"] += block["text"]
+        else:
+            out.append({**block})
+    return out
+
+
+def goes_on(client: str, said: Any) -> Json:
     """The next request of a client that hands back what it was told, and answers each call."""
     if client == "anthropic":
         results = [result(block["id"]) for block in said["content"] if block["type"] == "tool_use"]
         return anthropic(Q, assistant(*said["content"]), user(*results), tools=[TOOL])
+    if client == "openai-responses":
+        ids = [item["call_id"] for item in said["output"] if item["type"] == "function_call"]
+        results = [{"type": "function_call_output", "call_id": id, "output": "r"} for id in ids]
+        return {"model": "m", "input": [Q, *said["output"], *results]}
+    if client == "gemini":
+        parts = said["candidates"][0]["content"]["parts"]
+        called = [part["functionCall"] for part in parts if "functionCall" in part]
+        results = [{"functionResponse": {**each, "response": {"result": "r"}}} for each in called]
+        for each in results:
+            del each["functionResponse"]["args"]
+        return {"contents": [GOOGLE, {"role": "model", "parts": parts}, {"role": "user", "parts": results}]}
+    if client == "unievent":
+        ids = [item["tool_call_id"] for item in said["content_items"] if item["type"] == "tool_call.done"]
+        results = [{"type": "tool_result.done", "tool_call_id": id, "text": "r"} for id in ids]
+        back = [UNI, {"role": "assistant", "content_items": said["content_items"]}]
+        return {"model": "m", "messages": [*back, {"role": "user", "content_items": results}], "config": {}}
     reply = said["choices"][0]["message"]
     return chat(Q, reply, *(tool(each["id"]) for each in reply["tool_calls"]), tools=[CHAT_TOOL])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["openai-chat", "openai-responses", "gemini", "unievent"])
+def test_the_state_of_anthropic_comes_home_by_every_client(client: str, *, stream: bool) -> None:
+    """Hazard 7, by each client's own form: same parts, same order, each signature to the byte."""
+    if client == "unievent" and not stream:
+        pytest.skip("its clients only stream")
+    exchange = Exchange(client, "anthropic")
+    path = PATHS[client].replace("generateContent", "streamGenerateContent?alt=sse") if stream else PATHS[client]
+    document = ASKS[client] if client in ("gemini", "unievent") else {**ASKS[client], "stream": stream}
+    exchange.request(path, {}, json.dumps(document).encode())
+    said = answered(exchange, RICH, stream=stream)
+    again = Exchange(client, "anthropic")
+    _, _, body = again.request(PATHS[client], {}, json.dumps(goes_on(client, said)).encode())
+    home = json.loads(body)["messages"]
+    assert joined([block for turn in home[1:-1] for block in turn["content"]]) == RICH["content"]
+    assert [block["tool_use_id"] for block in home[-1]["content"]] == ["toolu_1", "toolu_2"]
+    assert again.losses["state"] == 0
+
+
+def test_a_server_that_only_streams_answers_whole() -> None:
+    exchange = Exchange("anthropic", "unievent")
+    path, _, _ = exchange.request("/v1/messages", {}, json.dumps(ASKS["anthropic"]).encode())
+    assert path == "/v1/stream"
+    stream = b"".join(encode(list(unfold(decode_answer(RICH, "anthropic"))), "unievent-sse", loss="drop"))
+    status, _, said = exchange.answer(200, {}, stream)
+    assert status == 200
+    assert [block for block in json.loads(said)["content"] if block["type"] == "tool_use"] == RICH["content"][4:]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -173,11 +173,11 @@ def _decode(
         error.locate(format=src)
         raise
     if what == "answer" and not raw:
-        _issued(node, _profile(reader, src, asked))
+        issued(node, _profile(reader, src, asked))
     return node
 
 
-def _issued(answer: Answer, profile: Profile) -> None:
+def issued(answer: Answer, profile: Profile) -> None:
     """Note who issued the states of an answer, for those that are sealed."""
     for part in answer.parts:
         if part.state is not None:

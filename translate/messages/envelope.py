@@ -12,7 +12,6 @@ call; ``l`` a layout, the parts of a whole message.
 from __future__ import annotations
 
 import binascii
-import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
@@ -26,8 +25,6 @@ MARK: Final = "tstate1_"
 _LATER: Final = "tstate"
 _TYPES: Final[dict[str, type]] = {"i": str, "s": str, "m": str, "d": dict, "h": str, "b": str, "r": str, "l": list}
 _NESTING: Final = 32
-ENVELOPES: Final = re.compile(r"tstate[0-9]+[_/][A-Za-z0-9_/+=-]*")
-"""Envelopes within a text, which is no place for them: for what must not show one."""
 
 
 class Unreadable(Exception):

@@ -16,14 +16,16 @@ from ..algebra.events import Failure
 from ..carry.losses import ErrorPolicy, Report
 from ..codec import Codec
 from ..engine.stage import Staged
-from ..engine.translator import Translator
+from ..engine.translator import EventReader, Translator
 from ..errors import MisuseError, RequestError, TranslateError, UnsupportedFormat, UpstreamFailure
 from ..limits import Limits
 from ..registry import codec as find_codec
+from .api import decode_error, encode_error
 from .capability import Requests, Seal
-from .converting import Asked, convert, read_body
+from .converting import Asked, convert, encode, issued, read_body
 from .endpoint import PASSED, Endpoint, Route, key_of
-from .failures import decode_error, encode_error, refusal_of
+from .failures import OTHER_ID, REQUEST_ID, refusal_of
+from .folding import fold
 from .nodes import Answer, Request
 from .profiles import Profile, ProfileOption, profile_of
 from .reasons import why
@@ -215,20 +217,22 @@ class Exchange:
         """The whole answer to the client, or the error that the server answered with."""
         facts = self._asked()
         if not 200 <= status < 300:
-            return self._failed(decode_error(status, headers, body, self.server, hidden=self._hidden))
+            return self._failed(decode_error(status, headers, body, self.server))
         try:
             said = self._answered(body, facts)
         except UpstreamFailure:
-            return self._failed(decode_error(status, headers, body, self.server, hidden=self._hidden))
+            return self._failed(decode_error(status, headers, body, self.server))
         except TranslateError as error:
             return self._failed(Failure(502, f"the answer of the server cannot be read: {error.what}", "server"))
         return 200, {"content-type": "application/json", **self._noted(headers)}, said
 
     def _answered(self, body: bytes, facts: Facts) -> bytes:
-        document = read_body(body, self._limits)
         options = Asked(
             profile=self.profile, seal=self._seal, report=Report(), limits=self._limits, spelled=True, loss="drop"
         )
+        if self._endpoint.streams:
+            return self._folded(body, options)
+        document = read_body(body, self._limits)
         if self.client == self.server:
             if facts.asked == self.model or self._ask.names_model:
                 return body
@@ -236,6 +240,15 @@ class Exchange:
         else:
             options.look = self._restore
         return jsontext.dumps(convert(document, self.server, self.client, "answer", options))
+
+    def _folded(self, body: bytes, options: Asked) -> bytes:
+        """The whole answer of a server that only streams."""
+        reader = EventReader(self.formats[0], strict=self._strict, limits=self._limits)
+        answer = fold([*reader.feed(body), *reader.close()])
+        answer.source = self.server
+        issued(answer, self.profile)
+        self._restore(answer)
+        return jsontext.dumps(encode(answer, self.client, "answer", options))
 
     def _restore(self, node: Answer) -> None:
         facts = self._asked()
@@ -279,19 +292,20 @@ class Exchange:
         """What the client is told of an error: of its own request, of the way to the server, or of a failure."""
         if isinstance(error, Failure):
             return self._failed(error)
-        return self._failed(refusal_of(error, hidden=self._hidden))
+        return self._failed(refusal_of(error))
 
     def _failed(self, failure: Failure) -> Response:
-        status, fields, body = encode_error(failure, self.client)
-        return status, fields, jsontext.dumps(body)
+        for each in sorted(filter(None, self._hidden), key=len, reverse=True):
+            failure.message = failure.message.replace(each, "[…]")
+        return encode_error(failure, self.client)
 
     def _noted(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The fields of the server's answer that the client is given."""
         given = {name.lower(): value for name, value in headers.items()}
         out = {name: given[name] for name in _PASSED_BACK if name in given}
-        theirs, ours = (each.errors.id_field if each.errors is not None else None for each in (self._to, self._from))
-        if theirs in given and ours is not None and theirs is not None:
-            out[ours] = given[theirs]
+        id = given.get(REQUEST_ID.get(self.server, OTHER_ID))
+        if id is not None:
+            out[REQUEST_ID.get(self.client, OTHER_ID)] = id
         if self.client == self.server:
             out |= {name: value for name, value in given.items() if "ratelimit" in name}
         if self.model is not None and self.model != self._asked().asked:

@@ -16,7 +16,7 @@ class Places:
 
     ``how``: see the rules above. ``issuer`` and ``member``: the state that holds one. ``format``: its member of that
     name. ``plain``: whether parts need no layout. ``id``: how ids of parts that hold nothing else begin. ``says``:
-    whether a state is the format's own.
+    whether a state is the format's own. ``holds``: the state that says a part's own, where there is no envelope.
     """
 
     how: Literal["beside", "layout", "within"]
@@ -26,6 +26,7 @@ class Places:
     plain: Callable[[list[Part]], bool] | None = None
     id: str | None = None
     says: Callable[[State], bool] | None = None
+    holds: Callable[[Part], State] | None = None
 
     def state(self, envelope: str) -> State:
         """The state that holds an envelope."""

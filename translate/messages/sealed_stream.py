@@ -212,7 +212,9 @@ class Answering(Stage):
         thinking = part.kind == "thinking"
         if places.how != "layout" and type(event) is Close:
             bare = thinking and part.state is None and places.how == "beside"
-            if thinking and foreign and places.how == "within":
+            if foreign and places.holds is not None:
+                self._say(Append("", places.holds(part)), out)
+            elif thinking and foreign and places.how == "within":
                 # its pieces come back as parts of their own: the envelope holds what it is about
                 self._say(Append("", places.state(sealed({"l": [layout_entry(part, None, text=True)]}))), out)
             elif bare or (foreign and (thinking or places.how == "within")):

@@ -8,13 +8,16 @@ from translate.messages.answers import told_reason
 from translate.messages.capability import Answers, Reading, Writing
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Answer
+from translate.messages.places import Places
 
-from .messages import read_items, write_item
+from .messages import held, read_items, write_item
 from .words import NAME, read_error, read_stop, stop_event
 
 
 class UniEventAnswers(Answers):
     """The whole answers of UniEvent."""
+
+    places = Places("within", None, "signature", holds=held)
 
     def decode(self, document: JsonObject, reading: Reading) -> Answer:
         if isinstance(document.get("error"), dict):

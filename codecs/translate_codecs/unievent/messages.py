@@ -178,9 +178,15 @@ def fidelity(part: Part, writing: Writing) -> JsonObject:
         return {}
     if writing.client and writing.seal == "off":
         return dict(state.values)
+    return held(part).values
+
+
+def held(part: Part) -> State:
+    """The state of a part as a client of this format keeps it: with who issued it, and of which thinking."""
+    state = part.state or State(None, {})
     issuer = {"issuer": state.namespace} if state.namespace else {}
     known = {"digest": digest(part.data)} if part.kind == "thinking" and not is_hint(state) else {}
-    return {**state.values, **issuer, **known}
+    return State(None, {**state.values, **issuer, **known})
 
 
 def _item(part: Part, writing: Writing, *, user: bool) -> JsonObject | None:

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from ... import jsontext
 from ...errors import StreamTimeout
+from ...messages.api import encode_error
 from ...messages.exchange import Exchange
-from ...messages.failures import encode_error, refusal_of
+from ...messages.failures import refusal_of
 from ..asgi import Answer, Scope
 from ..fields import Fields, joined
 from ..observe import Observer
@@ -48,8 +48,8 @@ class Asking(Forwarder):
         """Answer with an error, in the words of the client that the path is of."""
         target = scope["path"][len(self.prefix) :] or "/"
         client = self.door(scope, target, list(scope["headers"])).client
-        status, fields, body = encode_error(refusal_of(error, hidden=self.hidden), client)
-        await tell(answer, status, {**fields}, jsontext.dumps(body), [*more, *getattr(error, "fields", ())])
+        status, fields, body = encode_error(refusal_of(error), client)
+        await tell(answer, status, fields, body, [*more, *getattr(error, "fields", ())])
 
     @property
     def hidden(self) -> list[str]:
