@@ -148,7 +148,8 @@ def test_the_state_of_anthropic_comes_home_by_every_client(client: str, *, strea
     home = json.loads(body)["messages"]
     assert joined([block for turn in home[1:-1] for block in turn["content"]]) == RICH["content"]
     assert [block["tool_use_id"] for block in home[-1]["content"]] == ["toolu_1", "toolu_2"]
-    assert again.losses["state"] == 0
+    # pieces of thinking that come back by themselves stay home; the envelope has them whole
+    assert again.losses["state"] == (2 if client == "gemini" and stream else 0)
 
 
 def test_a_server_that_only_streams_answers_whole() -> None:
