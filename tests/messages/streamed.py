@@ -77,4 +77,58 @@ def chat_stream(completion: Json) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-STREAMS = {"anthropic": anthropic_stream, "openai-chat": chat_stream}
+def responses_stream(response: Json) -> Iterator[bytes]:
+    count = iter(range(10_000))
+
+    def event(type: str, **more: Any) -> bytes:
+        return sse({"type": f"response.{type}", "sequence_number": next(count), **more}, f"response.{type}")
+
+    begun = {**response, "status": "in_progress", "output": [], "usage": None}
+    yield event("created", response=begun)
+    yield event("in_progress", response=begun)
+    for i, item in enumerate(response["output"]):
+        at = {"output_index": i, "item_id": item["id"]}
+        if item["type"] == "reasoning":
+            yield event("output_item.added", output_index=i, item={**item, "summary": [], "encrypted_content": ""})
+            for n, part in enumerate(item["summary"]):
+                empty = {**part, "text": ""}
+                yield event("reasoning_summary_part.added", **at, summary_index=n, part=empty)
+                for piece in halves(part["text"]):
+                    yield event("reasoning_summary_text.delta", **at, summary_index=n, delta=piece)
+                yield event("reasoning_summary_text.done", **at, summary_index=n, text=part["text"])
+                yield event("reasoning_summary_part.done", **at, summary_index=n, part=part)
+        elif item["type"] == "function_call":
+            empty = {**item, "arguments": "", "status": "in_progress"}
+            yield event("output_item.added", output_index=i, item=empty)
+            for piece in halves(item["arguments"]):
+                yield event("function_call_arguments.delta", **at, delta=piece)
+            yield event("function_call_arguments.done", **at, arguments=item["arguments"], name=item["name"])
+        else:
+            yield event("output_item.added", output_index=i, item={**item, "content": [], "status": "in_progress"})
+            for n, part in enumerate(item["content"]):
+                yield event("content_part.added", **at, content_index=n, part={**part, "text": ""})
+                for piece in halves(part["text"]):
+                    yield event("output_text.delta", **at, content_index=n, delta=piece, logprobs=[])
+                yield event("output_text.done", **at, content_index=n, text=part["text"], logprobs=[])
+                yield event("content_part.done", **at, content_index=n, part=part)
+        yield event("output_item.done", output_index=i, item=item)
+    yield event("completed", response=response)
+
+
+def gemini_stream(answer: Json) -> Iterator[bytes]:
+    head = {key: answer[key] for key in ("modelVersion", "responseId")}
+    (candidate,) = answer["candidates"]
+    for part in candidate["content"]["parts"]:
+        for piece in [{**part, "text": half} for half in halves(part["text"])] if "text" in part else [part]:
+            content = {"role": "model", "parts": [piece]}
+            yield sse({"candidates": [{"content": content, "index": 0}], **head})
+    ended = {"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP", "index": 0}
+    yield sse({"candidates": [ended], "usageMetadata": answer["usageMetadata"], **head})
+
+
+STREAMS = {
+    "anthropic": anthropic_stream,
+    "openai-chat": chat_stream,
+    "openai-responses": responses_stream,
+    "gemini": gemini_stream,
+}
