@@ -11,6 +11,7 @@ from pathlib import Path
 from .cases import cases
 from .growth import growth
 from .load import load
+from .logs import logs
 from .peers import peers
 from .reach import reach
 from .resources import imports, latency, memory
@@ -26,6 +27,7 @@ GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "memory": memory,
     "latency": latency,
     "imports": imports,
+    "logs": logs,
     "load": load,
 }
 

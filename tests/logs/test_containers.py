@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -270,10 +271,10 @@ def test_verify_compares_with_what_was_written() -> None:
     settings = Settings("gateway-jsonl", "unievent-jsonl", clock=NOW, verify=True)
     stream = packing.examples("gateway-jsonl")[2]
     good = whole(stream, "gateway-jsonl", "unievent-jsonl")
-    verify(settings, lambda: [stream], [good])
+    verify(settings, lambda: [stream], lambda: [good])
     for bad in (good.replace(b"0 0 ", b"3 0 "), good[:-30], b""):
         with pytest.raises(Mismatch):
-            verify(settings, lambda: [stream], [bad])
+            verify(settings, lambda: [stream], partial(list, [bad]))
 
 
 # ---- any stream -------------------------------------------------------------------------------------------

@@ -284,7 +284,7 @@ def test_a_choice_that_cannot_be(data: bytes, where: str, says: str, capsys: pyt
 
 
 @pytest.mark.parametrize("mode", ["zip", "w:gz", "w", "w:gz.zst"])
-def test_an_archive_is_a_folder(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_archive_is_a_folder(mode: str, capfd: pytest.CaptureFixture[str]) -> None:
     files = {"a/x.sse": STREAMS[0], "b.sse": STREAMS[1], "a/y.sse": packing.packed(JOINED, ".gz")}
     files |= {"_hidden/c": b"?", ".d": b"?"}
     put(shapes.zipped(files) if mode == "zip" else shapes.tarred(files, mode.removesuffix(".zst")))
@@ -296,9 +296,9 @@ def test_an_archive_is_a_folder(mode: str, capsys: pytest.CaptureFixture[str]) -
     Path("in").rename("all/one.archive")
     assert main(["convert", "all", "-o", "more", "--to", DST, "--from", SSE, "--clock", str(packing.NOW)]) == 0
     assert Path("more/one.archive/a/x.sse").read_bytes() == MADE[0]
-    capsys.readouterr()
-    assert main(["stats", "all", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["streams"] == {"converted": 4, "rejected": 0}
+    capfd.readouterr()
+    assert main(["stats", "all", "--json"]) == 0, capfd.readouterr().err
+    assert json.loads(capfd.readouterr().out)["streams"] == {"converted": 4, "rejected": 0}
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "a\\x"])

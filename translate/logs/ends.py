@@ -173,7 +173,7 @@ class EndToEnd:
         self._counts.streams_in += 1
         try:
             if self._settings.verify:
-                verify(self._settings, lambda: self._raw.pieces(0, over), self._out.pieces())
+                verify(self._settings, lambda: self._raw.pieces(0, over), self._out.pieces)
         except Exception as error:
             self._counts.reject(error)
             self._reject(Reject(error, _Part(self._raw, over), {"offset": self._offset}))

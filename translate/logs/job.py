@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -19,10 +20,17 @@ from .manifest import Entry, Manifest
 from .outputs import Output
 from .places import Place, identity
 from .plan import Job, Plan, manifest_path, plan, stale
-from .processes import run_all
+from .processes import Ended, run_all
 from .rejects import SUFFIX
 from .task import leftovers, unchanged
 from .work import Done, ProgramFault, Task
+
+_BATCH = 1 << 20
+"""Bytes of outputs that wait until they are put on disk together; a job that is killed does them again."""
+_TASKS = 64
+"""So many outputs at most."""
+_SECONDS = 1.0
+"""So long at most, but for the last of them."""
 
 
 @dataclass(slots=True)
@@ -69,18 +77,12 @@ def _convert(job: Job, told: Callable[[Entry], None], made: Plan, seen: Callable
         told(entry)
     try:
         with closing(run_all(todo, job.jobs, seen, sum(entry.size for entry in done.values()))) as running:
-            for task, ended in running:
-                try:
-                    if isinstance(ended, Exception):
-                        raise ended
-                    entry = _finish(task, ended)
-                except (places.InputFault, ProgramFault) as fault:
-                    summary.failed[task.place.path] = str(fault) + stale(task.output)
-                    summary.faults += isinstance(fault, ProgramFault)
-                    continue
-                done[task.place.path] = entry
-                manifest.add(entry)
-                told(entry)
+            for batch in _batches(running):
+                finished = _finish_all(batch, summary)
+                manifest.add(finished)
+                for entry in finished:
+                    done[entry.input] = entry
+                    told(entry)
     finally:
         leftovers(task.output for task in tasks)
         manifest.end()
@@ -113,6 +115,45 @@ def left_of(job: Job, made: Plan) -> tuple[Manifest, dict[str, Entry]]:
         if entry is not None and identity(entry.output) == identity(task.output) and entry.still_holds(task.place):
             done[task.place.path] = entry
     return manifest, done
+
+
+def _batches(running: Iterable[tuple[Task, Ended]]) -> Iterator[list[tuple[Task, Ended]]]:
+    """What ended, several at once where each is small: putting one on disk takes as long as many."""
+    batch: list[tuple[Task, Ended]] = []
+    size, begun = 0, time.monotonic()
+    try:
+        for task, ended in running:
+            batch.append((task, ended))
+            size += 0 if isinstance(ended, Exception) else sum(done.size for _, done in ended)
+            if size >= _BATCH or len(batch) >= _TASKS or time.monotonic() - begun > _SECONDS:
+                whole, batch = batch, []
+                yield whole
+                size, begun = 0, time.monotonic()
+    except Exception:
+        # these are done, whatever ends the job
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _finish_all(batch: list[tuple[Task, Ended]], summary: Summary) -> list[Entry]:
+    """Give the outputs of tasks their own names; the summary has those that failed."""
+    good = [(task, ended) for task, ended in batch if not isinstance(ended, Exception)]
+    # what is in parts is put together first
+    whole = [(task.output, done) for task, ended in good for part, done in ended if not part.part]
+    outputs.sync([path for path, _ in whole] + [path + SUFFIX for path, done in whole if done.rejects])
+    found = []
+    for task, ended in batch:
+        try:
+            if isinstance(ended, Exception):
+                raise ended
+            found.append(_finish(task, ended))
+        except (places.InputFault, ProgramFault) as fault:
+            summary.failed[task.place.path] = str(fault) + stale(task.output)
+            summary.faults += isinstance(fault, ProgramFault)
+    return found
 
 
 def _finish(task: Task, ended: list[tuple[Task, Done]]) -> Entry:

@@ -12,7 +12,7 @@ from ..errors import TranslateError
 from . import outputs, places
 from .layout import Counts, Layout, Settings
 from .outputs import Output
-from .places import Place, identity
+from .places import Long, Place, identity
 from .rejects import SUFFIX
 
 _VERSION = 4
@@ -74,6 +74,7 @@ class Manifest:
         digest = blake2b(jsontext.dumps_strict(said), digest_size=16).hexdigest()
         self._head = {"job": digest, "version": _VERSION}
         self._lines: list[bytes] = []
+        self._parts = 0
         self.found = False
         self.others: list[Entry] = []
 
@@ -81,8 +82,10 @@ class Manifest:
         """What is done, by the identity of its input; nothing without a manifest. Raises :class:`OtherJob`."""
         if not outputs.exists(self._path):
             return {}
-        with places.reading(Place(self._path, "")) as file:
-            found = [line for _, line in places.lines(file) if isinstance(line, bytes)]
+        found: list[bytes] = []
+        for path in (self._path, *self._parts_of_a_store()):
+            with places.reading(Place(path, "")) as file:
+                found += [bytes(line) for _, line in places.lines(file) if not isinstance(line, Long)]
         records = []
         for line in found:
             try:
@@ -100,30 +103,51 @@ class Manifest:
         """Write it anew, with what is done already."""
         self._lines = [jsontext.dumps_strict(self._head) + b"\n"]
         self._lines += [self._line(entry) for entry in (*self.others, *entries)]
-        self._write()
+        self._write(self._path, self._lines)
+        self._remove_parts()
 
-    def add(self, entry: Entry) -> None:
-        """An input is done."""
-        line = self._line(entry)
-        self._lines.append(line)
+    def add(self, entries: list[Entry]) -> None:
+        """Inputs are done."""
+        lines = [self._line(entry) for entry in entries]
+        self._lines += lines
         if "://" in self._path:
-            # nothing can be added to an object
-            self._write()
+            # nothing can be added to an object: they are one more, until all is done
+            self._parts += 1
+            self._write(f"{self._path}.{self._parts}", lines)
             return
         with open(self._path, "ab") as file:
             # what is not on disk after a crash is done again
-            file.write(line)
+            file.write(b"".join(lines))
 
     def end(self) -> None:
         """The job ended. One that did nothing leaves no manifest, which would bar the next."""
         if len(self._lines) == 1:
             with suppress(OSError):
                 outputs.remove(self._path)
+        elif self._parts:
+            self._write(self._path, self._lines)
+        self._remove_parts()
 
-    def _write(self) -> None:
-        output = Output(self._path)
-        output.write(b"".join(self._lines))
+    @staticmethod
+    def _write(path: str, lines: list[bytes]) -> None:
+        output = Output(path)
+        output.write(b"".join(lines))
         output.commit()
+
+    def _remove_parts(self) -> None:
+        for path in self._parts_of_a_store():
+            with suppress(OSError):
+                outputs.remove(path)
+        self._parts = 0
+
+    def _parts_of_a_store(self) -> list[str]:
+        """What was added to a manifest in a store: one object after another, by their numbers."""
+        if "://" not in self._path:
+            return []
+        found: list[str] = []
+        while outputs.exists(path := f"{self._path}.{len(found) + 1}"):
+            found.append(path)
+        return found
 
     @staticmethod
     def _line(entry: Entry) -> bytes:

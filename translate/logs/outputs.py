@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from errno import EIO
 from hashlib import blake2b
@@ -16,6 +17,8 @@ from .places import CHUNK, MissingExtra, system_of, zstd
 
 TEMPORARY = ".part"
 """What the name of an output ends in until it is whole."""
+_AT_ONCE = 16
+"""Files that are put on disk at once."""
 
 
 @contextmanager
@@ -98,13 +101,10 @@ class Output:
             os.unlink(name)
 
     def close(self) -> None:
-        """All is written, under the temporary name."""
+        """All is written, under the temporary name. Whether it is on disk is another matter: see :func:`sync`."""
         with _faults(self.path):
             if self._file is not self._hashed:
                 self._file.close()
-            if self._system is None and not self._raw.closed:
-                self._raw.flush()
-                os.fsync(self._raw.fileno())
             self._raw.close()
 
     @property
@@ -115,6 +115,7 @@ class Output:
     def commit(self) -> None:
         """All is written: from now on it has its own name."""
         self.close()
+        sync([self.path])
         with _faults(self.path):
             if self._system is not None:
                 self._system.mv(self._name, system_of(self.path)[1])
@@ -130,6 +131,28 @@ class Output:
                 self._system.rm(self._name)
             else:
                 os.unlink(self._name)
+
+
+def sync(paths: Iterable[str]) -> None:
+    """Put on disk what was written for paths, under temporary names: many at once, which takes about as long as one."""
+    names = [(path, temporary(path)) for path in paths if "://" not in path]
+    if len(names) < 2:
+        for pair in names:
+            _sync(pair)
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(_sync, names):
+            pass
+
+
+def _sync(pair: tuple[str, str]) -> None:
+    path, name = pair
+    with _faults(path):
+        number = os.open(name, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def _open_remote(system: Any, name: str) -> BinaryIO:
