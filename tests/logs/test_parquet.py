@@ -231,6 +231,21 @@ def test_times_of_old_writers_stay_as_they_are(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "b.parquet")["at"].equals(pq.read_table(source)["at"])
 
 
+@pytest.mark.parametrize("units", [False, True])
+def test_what_is_not_chosen_is_left_out(tmp_path: Path, units: bool) -> None:
+    pytest.importorskip("jmespath", reason="jmespath is not installed")
+    names = ["a", "b", "c"]
+    rows = [(name, n, unit) for name in names for n, unit in enumerate(samples.units(text(3)))]
+    ids, orders, found = ([*each] for each in zip(*rows, strict=True))
+    table = pa.table({"id": ids, "n": orders, "s": found} if units else {"id": names, "s": [text(3)] * 3})
+    pq.write_table(table, tmp_path / "in.parquet")
+    layout = Layout("parquet", "s", units=units, id="id", order="n" if units else None)
+    settings = replace(SETTINGS, where="id != 'b'")
+    summary = convert_logs(Job([str(tmp_path / "in.parquet")], str(tmp_path / "out.parquet"), layout, settings))
+    assert (summary.counts.converted, summary.counts.left_out) == (2, len(rows) // 3 if units else 1)
+    assert set(pq.read_table(tmp_path / "out.parquet")["id"].to_pylist()) == {"a", "c"}
+
+
 def test_a_limit(tmp_path: Path) -> None:
     source = written(tmp_path / "a.parquet", streams_table())
     counts = converted(source, tmp_path / "b.parquet", STREAMS, limit=20).counts

@@ -164,4 +164,6 @@ def test_progress_is_for_terminals(tmp_path: Path, terminal: bool) -> None:
     os.close(ours)
     assert (b"\x1b[" in said) == terminal
     assert (b"converting" in said or b"[red]b" in said) == terminal or not terminal
+    # it counts bytes
+    assert (re.search(rb"/[\d.]+ (bytes|[KM]iB)", said) is not None) == terminal
     assert b"2 in, 2 converted" in said

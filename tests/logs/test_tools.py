@@ -280,6 +280,24 @@ def test_a_choice_that_cannot_be(data: bytes, where: str, says: str, capsys: pyt
     assert says in capsys.readouterr().err
 
 
+def test_a_list_is_known_for_one_whatever_is_named() -> None:
+    out = put(shapes.array())
+    assert convert("--from", SSE, "--stream-field", "response.body") == 0
+    check("array", out.read_bytes())
+
+
+def test_what_is_piped_through(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    pytest.importorskip("jmespath", reason="jmespath is not installed")
+    put(shapes.har())
+    command = ["convert", "in", "--to", DST, "--clock", str(packing.NOW), "-q"]
+    assert main([*command, "--where", "contains(url, 'v1') && type == 'text/event-stream'"]) == 0
+    check("har", capfdbinary.readouterr().out)
+    put(shapes.tarred({"x": JOINED}))
+    assert main(command) == 2
+    put(JOINED)
+    assert main([*command, "--where", "id"]) == 2
+
+
 # ---- archives --------------------------------------------------------------------------------------------------
 
 

@@ -178,7 +178,7 @@ def _settings(args: Namespace) -> Settings:
             verify=args.verify,
             where=args.where,
         )
-    except ValueError as error:
+    except (ValueError, MissingExtra) as error:
         raise UsageError(str(error)) from None
 
 

@@ -15,9 +15,11 @@ from typing import Any, BinaryIO, cast
 from translate import jsontext
 from translate.errors import UnknownFormat
 from translate.logs import Layout, Settings, outputs
+from translate.logs.containers import of_records
 from translate.logs.ends import several
 from translate.logs.layout import Counts
 from translate.logs.places import RECORD, InputFault, MissingExtra, Place, is_compressed, reading, state, unpacked
+from translate.logs.plan import check
 from translate.logs.recognise import Found, NotRecognised, of_head, recognise
 from translate.logs.rejects import Rejects
 from translate.logs.stream import Reject
@@ -95,7 +97,7 @@ def _task(args: Namespace, layout: Layout | None, settings: Settings, source: In
     if settings.clock is None:
         settings = replace(settings, clock=state(place).modified if is_file else time.time_ns() // 1_000_000)
     if layout is not None and layout.container == "records":
-        layout = replace(layout, container="parquet" if head.startswith(b"PAR1") else "lines")
+        layout = replace(layout, container=of_records(head))
     if not is_file and (head.startswith(b"PAR1") or (layout is not None and layout.container == "parquet")):
         raise UsageError("Parquet is read from a file alone, not from a pipe")
     if settings.src == "auto":
@@ -103,6 +105,7 @@ def _task(args: Namespace, layout: Layout | None, settings: Settings, source: In
         if not args.quiet:
             print(f"{source.name}: {found}", file=sys.stderr)
         settings, layout = replace(settings, src=found.format), found.layout
+    check(layout or Layout(), settings, source.name)
     return Task(place, "", layout or Layout(), settings, limit=args.limit, record=args.max_record or RECORD)
 
 

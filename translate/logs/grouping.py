@@ -34,13 +34,14 @@ _DEPTH = 3
 
 class Row(NamedTuple):
     """One unit of a stream. ``order``: ``None`` where there is none; ``place``: where it was, ascending; ``payload``:
-    what it is.
+    what it is; ``record``: what was read of it, which is not kept on disk.
     """
 
     id: Any
     order: Any
     place: int
     payload: bytes
+    record: Any = None
 
 
 class Ordered(NamedTuple):
@@ -68,6 +69,10 @@ class Group(NamedTuple):
             raise GrammarError("a unit of the stream has no place in its order", expected="text or a number")
         keys = comparable([row.order for row in self.rows])
         counted = not layout.gaps and all(type(key) is int for key in keys)
+        first = keys[0]
+        if counted and keys == [*range(first, first + len(keys))]:
+            # as they came
+            return Ordered(self.rows, counted)
         keyed = sorted(zip(keys, self.rows, strict=True), key=itemgetter(0))
         here = set[bytes]()
         for (before, last), (after, row) in pairwise(keyed):
@@ -99,7 +104,7 @@ class Grouping:
     def add(self, row: Row) -> None:
         """Take a row."""
         self._rows.append(row)
-        self._size += len(row.payload) + _ROW
+        self._size += len(row.payload) + _ROW if row.record is None else 2 * (len(row.payload) + _ROW)
         if self._size > self._memory and self._depth < _DEPTH:
             self._spill()
 
@@ -115,7 +120,7 @@ class Grouping:
         """Put the rows into their files."""
         self._files = self._files or [_file() for _ in range(SPREAD)]
         for row in self._rows:
-            pickle.dump(tuple(row), self._files[self._where(row.id)], pickle.HIGHEST_PROTOCOL)
+            pickle.dump(tuple(row)[:4], self._files[self._where(row.id)], pickle.HIGHEST_PROTOCOL)
         self._rows, self._size = [], 0
 
     def _where(self, id: Any) -> int:
@@ -130,7 +135,7 @@ class Grouping:
                     inner.add(Row(*row))
                 file.close()
                 for group in inner.groups():
-                    pickle.dump((group.id, [tuple(row) for row in group.rows]), again, pickle.HIGHEST_PROTOCOL)
+                    pickle.dump((group.id, [tuple(row)[:4] for row in group.rows]), again, pickle.HIGHEST_PROTOCOL)
             for id, rows in _unpickled(again):
                 yield Group(id, [Row(*row) for row in rows])
 

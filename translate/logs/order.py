@@ -41,6 +41,8 @@ def comparable(orders: Sequence[Any]) -> list[Any]:
 
     Places are text, integers, floats and decimals. Raises :class:`GrammarError` where they have no order.
     """
+    if {*map(type, orders)} == {int}:
+        return list(orders)
     text = [isinstance(order, str) for order in orders]
     if all(text):
         return _of_text(orders)

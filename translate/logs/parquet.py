@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import compress, islice
 from typing import Any, BinaryIO, TypeAlias
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from . import arrow
 from .grouping import Group, Grouping, Row
 from .layout import Counts
 from .places import CHUNK, InputFault, Place, reading
+from .selection import selection
 from .stream import Reject, Whole
 from .work import Sink, Task
 
@@ -38,9 +39,12 @@ _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 def first_rows(place: Place, number: int) -> Iterator[dict[str, Any]]:
     """The first rows, as JSON has them; what it cannot say is ``None``. Raises :class:`InputFault`."""
     with reading(place) as raw, _opened(raw) as file:
-        found = (row for _, batch in _batches(file) for row in batch.to_struct_array())
-        for row in islice(found, number):
-            yield {name: _said(value) for name, value in row.items()}
+        yield from islice((row for _, batch in _batches(file) for row in _rows(batch)), number)
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    for row in batch.to_struct_array():
+        yield {name: _said(value) for name, value in row.items()}
 
 
 def _said(value: Any) -> Any:
@@ -217,24 +221,31 @@ def _without_types(schema: pa.Schema) -> pa.Schema:
 def _convert_streams(
     file: pq.ParquetFile, task: Task, counts: Counts, writer: _Writer, reject: Callable[[Reject], None]
 ) -> None:
-    layout, at, last = task.layout, 0, 0
+    layout, at, taken, last = task.layout, 0, 0, 0
+    chosen = selection(task.settings.where)
     named = layout.id if layout.id and arrow.has_ids(file.schema_arrow, layout.id) else None
     for group, batch in _batches(file):
         if group != last:
             writer.end_group()
             last = group
-        rows = batch if task.limit is None else batch.slice(0, task.limit - at)
+        rows, places = batch, list(range(at, at + batch.num_rows))
+        at += batch.num_rows
+        if chosen is not None:
+            keep = [chosen(row) for row in _rows(batch)]
+            rows, places = batch.filter(pa.array(keep, pa.bool_())), list(compress(places, keep))
+            counts.left_out += batch.num_rows - rows.num_rows
+        rows = rows if task.limit is None else rows.slice(0, task.limit - taken)
+        taken += rows.num_rows
         bad: dict[int, Exception] = {}
         done = arrow.convert_streams(rows, layout.field, task.settings, counts, bad.__setitem__)
         for index, error in bad.items():
             row = rows.slice(index, 1)
             id = arrow.values(arrow.column(row, named))[0] if named else None
-            reject(Reject(error, Whole(*arrow.rows_as_text([row])), {"row": at + index}, _id(id)))
+            reject(Reject(error, Whole(*arrow.rows_as_text([row])), {"row": places[index]}, _id(id)))
         if bad:
             done = done.filter(pa.array([index not in bad for index in range(rows.num_rows)]))
         writer.add(done)
-        at += rows.num_rows
-        if at == task.limit:
+        if taken == task.limit:
             return
 
 
@@ -252,9 +263,14 @@ def _convert_units(
     # a row by itself cannot have a dictionary
     schema = _retyped(file.schema_arrow, lambda kind: kind.value_type)
     at = left = 0
+    chosen = selection(task.settings.where)
     for _, batch in _batches(file):
         plain = _cast(batch, schema)
+        keep = [chosen(row) for row in _rows(batch)] if chosen is not None else None
         for index, (id, order) in enumerate(arrow.keys(plain, task.layout)):
+            if keep is not None and not keep[index]:
+                counts.left_out += 1
+                continue
             row = plain.slice(index, 1)
             counts.records_in += 1
             if id is not None:

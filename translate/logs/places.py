@@ -243,14 +243,6 @@ def is_compressed(what: Place | bytes) -> bool:
     return what.startswith(_GZIP) or _is_zstd(what[:4])
 
 
-def is_parquet(place: Place) -> bool:
-    """Whether an input is Parquet, by its name or its first bytes. Raises :class:`InputFault`."""
-    if place.path.endswith(".parquet"):
-        return True
-    with reading(place) as file:
-        return file.read(4) == b"PAR1"
-
-
 def _is_zstd(head: bytes) -> bool:
     """Whether it begins with a frame, or with one that is to be skipped."""
     return head == _ZSTD or (head[1:] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
@@ -290,7 +282,15 @@ def lines(
             if line.endswith(b"\n"):
                 break
     while (end is None or at < end) and (read := _line(file, limit)):
-        size, begin = len(read), 0 if at or not read.startswith(_BOM) else len(_BOM)
+        size = len(read)
+        if at and size <= limit and isinstance(read, bytes):
+            # as most lines are
+            text = read.rstrip(b"\r\n")
+            if blanks or (text and not text.isspace()):
+                yield at, text
+            at += size
+            continue
+        begin = 0 if at or not read.startswith(_BOM) else len(_BOM)
         end_of_text = size
         while end_of_text > begin and read[end_of_text - 1] in b"\r\n":
             end_of_text -= 1
@@ -299,9 +299,9 @@ def lines(
                 size += _rest(file, read, long)
                 yield at, long
         else:
-            text = _within(read, begin, end_of_text)
-            if blanks or (text and not text.isspace()):
-                yield at, text
+            found = _within(read, begin, end_of_text)
+            if blanks or (found and not found.isspace()):
+                yield at, found
         at += size
 
 

@@ -10,13 +10,15 @@ from glob import has_magic
 from ..errors import UnknownFormat
 from ..registry import resolve
 from . import inputs, outputs, places
-from .containers import CONTAINERS
+from .containers import CONTAINERS, of_records
 from .grouping import MEMORY
 from .guard import BadPlan, Claims, names, refuse_special
 from .layout import RECORDS, Layout, Settings
 from .places import RECORD, identity
 from .recognise import recognise
 from .work import ProgramFault, Task, faults_of_the_program
+
+_HEAD = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +113,26 @@ def _task(job: Job, place: places.Place, made: Plan) -> Task:
     settings, layout = job.settings, job.layout or Layout()
     state = places.state(place)
     if layout.container == "records":
-        layout = replace(layout, container="parquet" if places.is_parquet(place) else "lines")
+        with places.reading(place) as file:
+            found = of_records(file.read(_HEAD))
+        layout = replace(layout, container="parquet" if place.path.endswith(".parquet") else found)
     if settings.src == "auto":
-        found = recognise(place, job.layout and layout)
-        made.found[place.path] = str(found)
-        settings, layout = replace(settings, src=found.format), found.layout
-    kind = CONTAINERS[layout.container]
-    if layout.container not in RECORDS and resolve(settings.dst)[1].objects:
-        raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
-    if settings.where is not None and layout.container == "streams":
-        raise BadPlan(f"--where chooses among records, and {place.path} holds {kind.title}")
+        known = recognise(place, job.layout and layout)
+        made.found[place.path] = str(known)
+        settings, layout = replace(settings, src=known.format), known.layout
+    check(layout, settings, place.path)
     if settings.clock is None:
         settings = replace(settings, clock=state.modified)
     return Task(place, "", layout, settings, limit=job.limit, memory=job.memory, record=job.record, state=state)
+
+
+def check(layout: Layout, settings: Settings, path: str) -> None:
+    """Raises :class:`BadPlan` where a container cannot be converted as it is asked for."""
+    kind = CONTAINERS[layout.container]
+    if layout.container not in RECORDS and resolve(settings.dst)[1].objects:
+        raise BadPlan(f"{settings.dst} is one of objects, which records alone hold")
+    if layout.container == "streams" and settings.where is not None:
+        raise BadPlan(f"--where chooses among records, and {path} holds {kind.title}")
 
 
 def is_folder(job: Job) -> bool:

@@ -14,7 +14,7 @@ from .. import jsontext
 from ..errors import TranslateError
 from ..recognise import best, other, what
 from .bodies import text_of
-from .containers import CONTAINERS, TOOLS, Kind, array
+from .containers import CONTAINERS, TOOLS, array
 from .layout import RECORDS, Container, Layout, get
 from .likeness import length, of_value
 from .places import RECORD, InputFault, Long, Place, lines, reading
@@ -138,7 +138,7 @@ def of_head(head: bytes, layout: Layout | None, input: _Piped | None = None) -> 
         raise NotRecognised(what(head))
     input = input or _Piped(head)
     if layout is None or layout.container in TOOLS:
-        name = layout.container if layout else next((name for name, kind in TOOLS.items() if _begins(kind, head)), None)
+        name: Container | None = layout.container if layout else _tool(head)
         if name is not None:
             return _of_tool(name, input)
     elif layout.container == "json":
@@ -160,8 +160,8 @@ def of_head(head: bytes, layout: Layout | None, input: _Piped | None = None) -> 
     raise NotRecognised(what(head))
 
 
-def _begins(kind: Kind, head: bytes) -> bool:
-    return kind.begins is not None and kind.begins(head)
+def _tool(head: bytes) -> Container | None:
+    return next((name for name, kind in TOOLS.items() if kind.begins is not None and kind.begins(head)), None)
 
 
 def _of_tool(name: Container, input: _Piped) -> Found:

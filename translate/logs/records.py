@@ -15,7 +15,7 @@ from .places import Line, Long
 from .selection import selection
 from .stream import Content, Reject, Whole, end_of, whole
 from .units import convert_units
-from .wide import WIDE, Made, Pieces, Wide
+from .wide import WIDE, Made, Pieces, Wide, read
 
 Lines = Iterable[tuple[int, Line]]
 """Offset and bytes of each line that is not blank; one that is too long is on disk."""
@@ -67,7 +67,7 @@ def convert_units_of(
         counts.records_in += 1
         try:
             record = bytes(_short(line))
-            parsed = _parsed(record)
+            parsed, plain = _parsed(record)
             if chosen is not None and not chosen(parsed):
                 counts.leave_out()
                 continue
@@ -78,7 +78,7 @@ def convert_units_of(
             counts.reject(error, 1)
             reject(Reject(error, kept(line), {"offset": offset}))
         else:
-            grouping.add(Row(*key, offset, record))
+            grouping.add(Row(*key, offset, record, parsed if plain else None))
             left += 1
     groups = grouping.groups()
     for group in islice(groups, limit):
@@ -96,7 +96,7 @@ def _group(
     counts.streams_in += 1
     try:
         ordered = group.in_order(layout)
-        records = [_parsed(row.payload) for row in ordered.rows]
+        records = [row.record or _parsed(row.payload)[0] for row in ordered.rows]
         done = convert_units([content(record, layout.field) for record in records], settings, counts)
     except Exception as error:
         counts.reject(error, len(group.rows))
@@ -105,12 +105,14 @@ def _group(
         reject(Reject(error, whole_group, at, group.id))
         return
     counts.records_converted += len(records)
+    numbers = layout.numbers if ordered.counted else None
+    write = jsontext.dumps if any(row.record is None for row in ordered.rows) else jsontext.dumps_plain
     for number, (source, unit) in enumerate(done):
         record = put(records[source], layout.field, unit)
-        if ordered.counted and layout.numbers is not None:
-            was = get(record, layout.numbers)
-            record = put(record, layout.numbers, str(number) if isinstance(was, str) else number)
-        yield jsontext.dumps(record) + b"\n"
+        if numbers is not None:
+            was = get(record, numbers)
+            record = put(record, numbers, str(number) if isinstance(was, str) else number)
+        yield write(record) + b"\n"
 
 
 def kept(line: Line) -> Content:
@@ -131,11 +133,11 @@ def _record(line: bytes | bytearray) -> Wide:
     return wide
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    """A record whose long strings are strings, too."""
-    record = jsontext.loads(line, len(line))
+def _parsed(line: bytes) -> tuple[dict[str, Any], bool]:
+    """A record whose long strings are strings, too; and whether its numbers are plain."""
+    record, plain = read(line, len(line))
     _check(record, line)
-    return record  # type: ignore[no-any-return]
+    return record, plain
 
 
 def _check(record: Any, line: bytes | bytearray) -> None:

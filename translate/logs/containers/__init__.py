@@ -34,4 +34,13 @@ CONTAINERS: dict[Container, Kind] = {
 TOOLS = {name: kind for name, kind in CONTAINERS.items() if kind.begins is not None}
 """Those that say themselves how they hold streams."""
 
-__all__ = ["CONTAINERS", "TOOLS", "Kind"]
+
+
+def of_records(head: bytes) -> Container:
+    """Which container of records begins so. A record is an object: a list is a document of them."""
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    return "json" if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "lines"
+
+
+__all__ = ["CONTAINERS", "TOOLS", "Kind", "of_records"]
