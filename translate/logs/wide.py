@@ -134,13 +134,14 @@ class Made:
 
 def read(text: bytes, nesting: int) -> tuple[Any, bool]:
     """The value of JSON text, and whether it has plain numbers alone, as nearly all do: then it is written faster."""
-    if not jsontext.doubtful(text):
-        # as nearly all are: a context manager would cost as much as the reading
-        try:
-            return orjson.loads(text), True
-        except orjson.JSONDecodeError:
-            pass
-    return jsontext.loads(text, nesting), False
+    # as nearly all are: a context manager would cost as much as the reading
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return jsontext.loads(text, nesting), False
+    if not jsontext.doubtful(text, value):
+        return value, True
+    return jsontext.loads(text, nesting, read=value), False
 
 
 def _base64(pieces: Iterator[bytes]) -> Iterator[bytes]:
