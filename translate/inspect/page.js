@@ -1,18 +1,96 @@
 // Draws a view: two rails of units, what each became, and what was not said. All text of a stream goes in as text.
 const page = (() => {
-  const OVERSCAN = 8, MANY = 60, JUMPS = 24;
-  const linked = (side, index) => units[side][index]?.[side === "source" ? "to" : "from"] ?? [];
+  const OVERSCAN = 8, MANY = 60;
+  const FOLDED = 40; // units above which runs are folded at first
 
   let view = null;
   let units = { source: [], target: [] };
   let slots = { source: [], target: [] }; // the line that each unit stands on
   let owners = { source: [], target: [] }; // and the unit of each line, or -1
   let count = 0, began = null;
+  let placed = { slots, count: 0 }, folds = [], runs = new Map(), opened = new Set(), folding = false, before = false, kept = null;
+  let times = null, until = Infinity; // when units came and went, and up to when they are seen
   let rows = { source: new Map(), target: new Map() };
   let active = { side: "source", index: 0 };
   let cause = null; // { side, index }: whose counterparts are lit
-  let panel = null, origin = null, waiting = 0, said = 0;
-  let hooks = { opened: () => {} };
+  let origin = null, waiting = 0, said = 0;
+  let hooks = { opened: () => {}, changed: () => {} };
+
+  // ---- runs of units that are alike, folded into one line
+
+  const runAt = (side, index) => folds[runs.get(slots[side][index])];
+  const isShut = (number) => folding && kept === null && !opened.has(number);
+  const owner = (side, index) => owners[side][slots[side][index]] ?? -1;
+  // the units that a row stands for
+  function together(side, index) {
+    const run = isShut(runs.get(slots[side][index])) ? runAt(side, index)?.[side] : null;
+    return run ? Array.from({ length: run[1] - run[0] + 1 }, (_, at) => run[0] + at) : [index];
+  }
+  function linked(side, index) {
+    const of = (each) => units[side][each]?.[side === "source" ? "to" : "from"] ?? [];
+    const all = together(side, index);
+    return all.length === 1 ? of(index) : [...new Set(all.flatMap(of))];
+  }
+
+  function arrange() {
+    ({ slots, owners, count, runs } = seen(placed, folds, isShut, kept));
+    $("canvas").style.setProperty("--slots", count);
+    for (const side of SIDES) { rows[side].clear(); $(side).replaceChildren(); }
+    $("fold").hidden = !folds.length || kept !== null;
+    $("fold").setAttribute("aria-pressed", String(folding));
+  }
+
+  // the active unit is one that is seen
+  function settle() {
+    if (owner(active.side, active.index) === active.index) return;
+    const there = owner(active.side, active.index);
+    const side = owners[active.side].some((each) => each >= 0) ? active.side : other(active.side);
+    active = { side, index: Math.max(0, there >= 0 && side === active.side ? there : owners[side].find((each) => each >= 0) ?? 0) };
+  }
+
+  function unfold(on) {
+    folding = on;
+    opened.clear();
+    arrange();
+    settle();
+    render();
+  }
+
+  function toggle(side, index) {
+    const number = folds.findIndex((fold) => fold[side] && fold[side][0] <= index && index <= fold[side][1]);
+    if (number < 0 || kept !== null) return;
+    folding = true;
+    if (!opened.delete(number)) opened.add(number);
+    arrange();
+    focus(side, folds[number][side][0]);
+  }
+
+  function look() {
+    const wanted = tools.wanted(), matches = { source: [], target: [] };
+    kept = wanted ? new Set() : null;
+    for (const side of wanted ? SIDES : []) {
+      units[side].forEach((unit, index) => {
+        if (!wanted(unit)) return;
+        matches[side].push(index);
+        kept.add(placed.slots[side][index]);
+        for (const each of unit[side === "source" ? "to" : "from"]) kept.add(placed.slots[other(side)][each]);
+      });
+    }
+    const number = matches.source.length + matches.target.length, all = units.source.length + units.target.length;
+    $("found").textContent = wanted ? `${number.toLocaleString("en")} of ${plural(all, "unit")}` : "";
+    arrange();
+    settle();
+    cause = null;
+    render();
+    hooks.changed();
+    return matches;
+  }
+
+  function firstFound() {
+    const { source, target } = look();
+    if (source.length) focus("source", source[0]);
+    else if (target.length) focus("target", target[0]);
+  }
 
   // ---- rows
 
@@ -45,22 +123,26 @@ const page = (() => {
     const unit = units[side][index], links = linked(side, index);
     const verb = side === "source" ? "became" : "came from";
     const nothing = side === "source" ? "became no unit" : "came from no unit";
+    const many = together(side, index).length;
     const why = unit.marks.map((mark) => `${mark}: ${MARKS[mark] ?? mark}`).join("; ");
-    return `${links.length ? `${verb} ${names(other(side), links)}` : nothing}${why ? `. ${why}` : ""}`;
+    return `${many > 1 ? `with ${many - 1} more like it, ` : ""}${links.length ? `${verb} ${names(other(side), links)}` : nothing}${why ? `. ${why}` : ""}`;
   }
 
   function row(side, index) {
-    const unit = units[side][index];
+    const unit = units[side][index], all = together(side, index), run = runAt(side, index);
+    const label = all.length > 1 ? run.labels[SIDES.indexOf(side)] : unit.label;
     const element = make("div", {
       id: `${side}-${index}`, className: "unit", role: "option", tabIndex: -1, dataset: { kind: kindOf(unit), side, index },
       "aria-posinset": index + 1, "aria-setsize": units[side].length, "aria-selected": "false",
     });
     element.style.setProperty("--slot", slots[side][index]);
     element.append(
-      make("span", { className: "index", textContent: index }),
-      make("bdi", { className: "kind", textContent: clean(unit.kind) }),
-      make("bdi", { className: "label", textContent: clean(unit.label), dir: "auto" }),
+      ...(run?.[side]?.[0] === index && kept === null ? [make("span", { className: "fold", textContent: all.length > 1 ? "▸" : "▾", title: "f", "aria-hidden": "true" })] : []),
+      make("span", { className: "index", textContent: all.length > 1 ? `${index}-${all.at(-1)}` : index }),
+      make("bdi", { className: "kind", textContent: clean(unit.kind) + (all.length > 1 ? ` ×${all.length.toLocaleString("en")}` : "") }),
+      make("bdi", { className: "label", textContent: clean(label), dir: "auto" }),
     );
+    element.classList.toggle("later", isLater(side, index));
     if (unit.carry && document.body.classList.contains("carries")) {
       element.append(make("span", { className: "aside", textContent: `carry ${clean(unit.carry)}` }));
     }
@@ -72,6 +154,8 @@ const page = (() => {
     element.classList.toggle("broken", unit.failed || unit.marks.includes("broken"));
     return element;
   }
+
+  const isLater = (side, index) => times !== null && times[side][index] > until;
 
   function shown() {
     const top = $("scroller").scrollTop;
@@ -87,7 +171,7 @@ const page = (() => {
       const wanted = new Set();
       for (let slot = first; slot <= last; slot++) if (owners[side][slot] >= 0) wanted.add(owners[side][slot]);
       // the focus must not fall off a page that scrolls
-      if (active.side === side && units[side].length) wanted.add(active.index);
+      if (active.side === side && owner(side, active.index) === active.index) wanted.add(active.index);
       for (const [index, element] of rows[side]) {
         if (!wanted.has(index)) { element.remove(); rows[side].delete(index); }
       }
@@ -108,12 +192,13 @@ const page = (() => {
     const found = [];
     for (const [index, part] of view.parts.entries()) {
       const range = part[side];
-      if (!range || slots[side][range[0]] > last || slots[side][range[1]] < first) continue;
-      const slot = slots[side][range[0]];
+      if (!range) continue;
+      const [slot, end] = span(slots[side], range);
+      if (slot < 0 || slot > last || end < first) continue;
       const element = make("div", { className: `bracket${part.native ? "" : " foreign"}`, dataset: { kind: part.kind } });
       element.title = `part ${index}: ${part.kind}${part.native ? "" : ", only in the carry"}`;
       element.style.setProperty("--slot", slot);
-      element.style.setProperty("--length", slots[side][range[1]] - slot + 1);
+      element.style.setProperty("--length", end - slot + 1);
       // a long name may break after its parts
       element.append(make("span", {}, ...part.kind.split(/(?<=_)/).flatMap((piece) => [piece, make("wbr")])));
       found.push(element);
@@ -127,12 +212,13 @@ const page = (() => {
     if (first === undefined) [first, last] = shown();
     const lit = { source: new Set(), target: new Set() };
     if (cause && units[cause.side][cause.index]) {
-      lit[cause.side].add(cause.index);
-      for (const index of linked(cause.side, cause.index)) lit[other(cause.side)].add(index);
+      lit[cause.side].add(owner(cause.side, cause.index));
+      for (const index of linked(cause.side, cause.index)) lit[other(cause.side)].add(owner(other(cause.side), index));
     }
     for (const side of SIDES) {
       for (const [index, element] of rows[side]) {
         element.classList.toggle("lit", lit[side].has(index));
+        element.classList.toggle("later", isLater(side, index));
         const mine = active.side === side && active.index === index;
         element.tabIndex = mine ? 0 : -1;
         element.setAttribute("aria-selected", String(mine));
@@ -142,8 +228,11 @@ const page = (() => {
   }
 
   function threads(first, last) {
-    const width = gutter, paths = [];
+    const width = gutter, paths = [], drawnAlready = new Set();
     const draw = (source, target, lit) => {
+      const key = [slots.source[source], slots.target[target], lit, units.target[target].carried.includes(source)].join();
+      if (slots.source[source] < 0 || slots.target[target] < 0 || isLater("target", target) || drawnAlready.has(key)) return;
+      drawnAlready.add(key);
       const from = (slots.source[source] - first + 0.5) * size, to = (slots.target[target] - first + 0.5) * size;
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       path.setAttribute("d", `M0 ${from} C${width / 2} ${from} ${width / 2} ${to} ${width} ${to}`);
@@ -153,16 +242,18 @@ const page = (() => {
     const drawn = (links) => (links.length > MANY ? [...links.slice(0, MANY / 2), ...links.slice(-MANY / 2)] : links);
     for (let slot = first; slot <= last; slot++) {
       const source = owners.source[slot], target = owners.target[slot];
-      if (source >= 0) for (const each of drawn(units.source[source].to)) draw(source, each, false);
+      if (source >= 0) for (const one of drawn(together("source", source))) for (const each of drawn(units.source[one].to)) draw(one, each, false);
       if (target < 0) continue;
-      for (const each of drawn(units.target[target].from)) {
+      for (const each of drawn(linked("target", target))) {
         if (slots.source[each] < first || slots.source[each] > last) draw(each, target, false);
       }
     }
     if (cause) {
-      for (const each of drawn(linked(cause.side, cause.index))) {
-        if (cause.side === "source") draw(cause.index, each, true);
-        else draw(each, cause.index, true);
+      for (const one of drawn(together(cause.side, cause.index))) {
+        for (const each of drawn(units[cause.side][one][cause.side === "source" ? "to" : "from"])) {
+          if (cause.side === "source") draw(one, each, true);
+          else draw(each, one, true);
+        }
       }
     }
     const svg = $("threads");
@@ -187,6 +278,11 @@ const page = (() => {
 
   function focus(side, index, take = true) {
     if (!units[side][index]) return;
+    if (slots[side][index] < 0) { tools.clear(); look(); }
+    if (owner(side, index) !== index) {
+      opened.add(folds.findIndex((fold) => fold[side] && fold[side][0] <= index && index <= fold[side][1]));
+      arrange();
+    }
     active = { side, index };
     $("open").disabled = false;
     const scroller = $("scroller"), top = slots[side][index] * size;
@@ -195,7 +291,8 @@ const page = (() => {
     render();
     if (take) rows[side].get(index).focus({ preventScroll: true });
     light({ side, index });
-    if (panel?.kind === "unit") open(side, index, false);
+    hooks.changed();
+    if (panel.kind === "unit") panel.open(side, index, false);
   }
 
   function cross(side, index) {
@@ -211,149 +308,79 @@ const page = (() => {
     focus(other(side), next);
   }
 
+  // so many rows further, of those that are seen
+  function stepped(side, index, steps) {
+    const all = units[side].length, way = Math.sign(steps);
+    for (let at = index + way; steps && at >= 0 && at < all; at += way) {
+      if (owner(side, at) === at) { index = at; steps -= way; }
+    }
+    return index;
+  }
+
   function key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !event.target.classList.contains("unit")) return;
     const { side, index } = active, all = units[side].length;
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -all, End: all };
-    if (event.key in steps) focus(side, Math.min(all - 1, Math.max(0, index + steps[event.key])));
+    if (event.key in steps) focus(side, stepped(side, index, steps[event.key]));
     else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       if ((side === "source") === (event.key === "ArrowRight")) cross(side, index);
-    } else if (event.key === "Enter" || event.key === " ") open(side, index);
+    } else if (event.key === "Enter" || event.key === " ") panel.open(side, index);
+    else if (event.key === "f") toggle(side, index);
     else if (event.key === "l") $("show-losses").click();
     else if (event.key === "c") $("show-carries").click();
     else return;
     event.preventDefault();
   }
 
-  // ---- the panel
-
-  const jump = (side, index) =>
-    make("button", { type: "button", className: "jump", textContent: `${side} ${index}`, onclick: () => focus(side, index) });
-
-  const jumps = (side, indices) => some(indices, JUMPS, (index) => jump(side, index));
-
-  function fill(kind, title, ...content) {
-    panel = { kind };
-    $("panel-title").textContent = title;
-    $("panel-body").replaceChildren(...content);
-    $("panel").hidden = false;
-    $("show-losses").setAttribute("aria-pressed", String(kind === "losses"));
-  }
-
-  function open(side, index, take = true) {
-    const unit = units[side][index], links = linked(side, index);
-    const content = [make("p", {}, links.length ? (side === "source" ? "Became " : "Came from ") : "", ...jumps(other(side), links))];
-    if (!links.length) content[0].textContent = side === "source" ? "It became no unit." : "It came from no unit.";
-    for (const mark of unit.marks) content.push(make("p", {}, chip(mark), ` ${MARKS[mark] ?? ""}`));
-    if (unit.time != null) content.push(make("p", { textContent: `Time: ${unit.time} ms ${since(unit.time)}` }));
-    content.push(make("h3", { textContent: "Raw" }), make("pre", { className: "raw", textContent: unit.raw ? indented(unit.raw) : "no native unit" }));
-    if (unit.carry) content.push(make("h3", { textContent: "Carry" }), make("pre", { className: "raw-carry", textContent: indented(unit.carry) }));
-    const about = new Set(side === "source" ? [index] : unit.from);
-    const lost = view.losses.filter((loss) => about.has(loss.unit));
-    if (lost.length) content.push(make("h3", { textContent: "Not said natively" }), ...cards(lost));
-    fill("unit", `${side === "source" ? "Source" : "Target"} unit ${index} · ${clean(unit.kind)}`, ...content);
-    hooks.opened(side, index, $("panel-body"));
-    if (take) $("panel-title").focus();
-  }
-
-  const cards = (list) => some(grouped(list, (index) => units.source[index]?.part ?? null), JUMPS, ({ each, part, found }) => {
-    const where = part == null ? "" : `Part ${part} (${view.parts[part].kind})`;
-    return card(each, found.length, where, jumps("source", found));
+  const panel = panelOf({
+    view: () => view, unit: (side, index) => units[side][index], row: () => rows[active.side].get(active.index),
+    opened: (...about) => hooks.opened(...about), linked, since, focus,
   });
-
-  function showLosses() {
-    const content = [make("p", { textContent: `What a reader that knows only ${view.target.format} does not see.` })];
-    if (!view.losses.length) content.push(make("p", { textContent: "Nothing: all is said natively." }));
-    for (const [title, found] of [
-      ["Content of the message", view.losses.filter((loss) => loss.content)],
-      ["Not content", view.losses.filter((loss) => !loss.content)],
-      ["Guessed", view.guesses],
-      ["Repaired", view.repairs],
-    ]) if (found.length) content.push(make("h3", { textContent: `${title}: ${found.length.toLocaleString("en")}` }), ...cards(found));
-    fill("losses", "Not said natively", ...content);
-    $("panel-title").focus();
-  }
-
-  function close() {
-    if (!panel) return;
-    const back = panel.kind === "losses" ? $("show-losses") : rows[active.side].get(active.index);
-    panel = null;
-    $("panel").hidden = true;
-    $("show-losses").setAttribute("aria-pressed", "false");
-    back?.focus({ preventScroll: true });
-  }
+  const replay = replayOf({
+    times: () => times,
+    begin: () => { if (tools.clear()) look(); before = folding; unfold(false); },
+    show: (at, index) => { until = at; $("scroller").scrollTop = slots.source[index] * size - $("scroller").clientHeight + 3 * size; render(); },
+    end: () => { until = Infinity; unfold(before); },
+  });
 
   // ---- the whole
 
-  function legend() {
-    const where = new Map();
-    for (const side of SIDES) for (const [index, unit] of units[side].entries()) for (const mark of unit.marks) {
-      if (!where.has(mark)) where.set(mark, []);
-      where.get(mark).push([side, index]);
-    }
-    return where;
-  }
-
   function show(next) {
-    const place = { ...active, top: $("scroller").scrollTop };
+    replay.stop();
+    const place = { ...active, top: $("scroller").scrollTop, kept: view?.folds?.length === next.folds?.length };
     view = next;
     units = { source: view.source.units, target: view.target.units };
     const broken = units.source[view.error?.unit];
     if (broken && !broken.failed) broken.marks.push("broken");
     began = [...units.source, ...units.target].find((unit) => unit.time != null)?.time ?? null;
-    ({ slots, owners, count } = lay(units.source, units.target));
+    placed = lay(units.source, units.target);
+    folds = view.folds ?? [];
+    if (!place.kept) { opened.clear(); folding = units.source.length > FOLDED; }
+    tools.fill(units);
+    times = tools.times(units);
+    tools.strip(view, times, false);
     for (const side of SIDES) {
-      rows[side].clear();
       const format = view[side].format, size = plural(units[side].length, "unit");
-      $(side).replaceChildren();
       $(side).setAttribute("aria-label", `${side === "source" ? "Source" : "Target"}: ${format}, ${size}`);
     }
-    $("from").textContent = view.source.format;
-    $("to").textContent = view.target.format;
-    $("heads").replaceChildren(...SIDES.map((side) => make("span", { textContent: `${side === "source" ? "Came in" : "Went out"}: ${view[side].format}` })));
-    $("summary").textContent = `${plural(units.source.length, "unit")} became ${plural(units.target.length, "unit")}`;
-    $("show-losses").textContent = `Not said natively ${view.losses.length.toLocaleString("en")}`;
-    const carries = units.target.filter((unit) => unit.carry).length;
-    $("show-carries").textContent = `Carries ${carries.toLocaleString("en")}`;
-    $("error").hidden = !view.error;
-    if (view.error) {
-      const at = view.error.unit != null ? ` (unit ${view.error.unit}${view.error.offset != null ? `, byte ${view.error.offset}` : ""})` : "";
-      $("error").replaceChildren(make("b", { textContent: clean(view.error.type) }), ": ", make("bdi", { textContent: clean(view.error.message) }), at);
-      if (units.source[view.error.unit]) $("error").append(jump("source", view.error.unit));
-    }
-    const marks = [...legend()].sort((a, b) => Object.keys(MARKS).indexOf(a[0]) - Object.keys(MARKS).indexOf(b[0]));
-    $("legend").replaceChildren(...marks.map(([mark, found]) => {
-      let turn = 0;
-      const onclick = () => focus(...found[turn++ % found.length]);
-      return make("button", { type: "button", className: `mark ${mark.replaceAll(" ", "-")}`, title: MARKS[mark] ?? "", textContent: `${mark} ${found.length.toLocaleString("en")}`, onclick });
-    }));
-    $("canvas").style.setProperty("--slots", count);
+    band.draw(view, { jump: panel.jump, focus });
     active = units[place.side][place.index] ? { side: place.side, index: place.index } : { side: "source", index: 0 };
-    cause = null;
     $("open").disabled = !units[active.side].length;
+    look();
     $("scroller").scrollTop = place.top;
     render();
-    if (panel?.kind === "losses") showLosses();
-    else if (panel) close();
-  }
-
-  function theme(dark) {
-    document.documentElement.dataset.theme = dark ? "dark" : "light";
-    $("theme").textContent = dark ? "Light" : "Dark";
+    if (panel.kind === "losses") panel.showLosses();
+    else panel.close();
   }
 
   function start() {
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const isDark = () => (document.documentElement.dataset.theme ?? (scheme.matches ? "dark" : "light")) === "dark";
-    const name = () => ($("theme").textContent = isDark() ? "Light" : "Dark");
-    name();
-    scheme.addEventListener("change", name);
-    $("theme").onclick = () => theme(!isDark());
     $("marks").replaceChildren(...Object.entries(MARKS).flatMap(([mark, about]) => [
       make("dt", {}, chip(mark)), make("dd", { textContent: about }),
     ]));
+    $("fold").onclick = () => unfold(!folding);
+    tools.start(look, firstFound);
+    band.onchange = () => { resized(); hooks.changed(); };
     $("show-help").onclick = () => $("help").showModal();
-    $("show-losses").onclick = () => (panel?.kind === "losses" ? close() : showLosses());
     $("show-carries").onclick = () => {
       const on = document.body.classList.toggle("carries");
       $("show-carries").setAttribute("aria-pressed", String(on));
@@ -363,8 +390,7 @@ const page = (() => {
       render();
       if (held) rows.target.get(active.index)?.focus({ preventScroll: true });
     };
-    $("close").onclick = close;
-    $("open").onclick = () => open(active.side, active.index);
+    $("open").onclick = () => panel.open(active.side, active.index);
     const unitOf = (event) => event.target.closest?.(".unit");
     const placeOf = (element) => ({ side: element.dataset.side, index: Number(element.dataset.index) });
     for (const side of SIDES) {
@@ -375,13 +401,14 @@ const page = (() => {
         if (place && (place.side !== active.side || place.index !== active.index)) focus(place.side, place.index);
         else if (place) light(place);
       });
-      $(side).addEventListener("dblclick", (event) => { if (unitOf(event)) open(active.side, active.index); });
+      $(side).addEventListener("click", (event) => { if (event.target.classList.contains("fold")) toggle(side, Number(unitOf(event).dataset.index)); });
+      $(side).addEventListener("dblclick", (event) => { if (unitOf(event)) panel.open(active.side, active.index); });
       $(side).addEventListener("keydown", key);
     }
     document.addEventListener("keydown", (event) => {
       const typing = event.target.closest?.("input, select, textarea");
       if (event.key === "?" && !typing && !$("help").open) { event.preventDefault(); $("help").showModal(); }
-      if (event.key === "Escape" && !$("help").open) close();
+      if (event.key === "Escape" && !$("help").open) panel.close();
     });
     const later = () => { if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; if (view) render(); }); };
     $("scroller").addEventListener("scroll", later, { passive: true });
@@ -392,5 +419,5 @@ const page = (() => {
   start();
   const data = JSON.parse($("data").textContent);
   if (data.source) show(data);
-  return { show, focus, hooks, data };
+  return { show, focus, hooks, data, get active() { return active; } };
 })();

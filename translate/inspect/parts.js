@@ -61,12 +61,34 @@ function lay(source, target) {
     }
     next = Math.max(next, line);
   }
-  const owners = {}; // the unit of each line, or -1
-  for (const side of SIDES) {
-    owners[side] = new Int32Array(next).fill(-1);
-    slots[side].forEach((slot, index) => (owners[side][slot] = index));
+  return { slots, count: next };
+}
+
+// The lines that are seen: a run that is shut has one, and a line that is not kept has none. `owners`: the unit that
+// each line shows, or -1; `runs`: line → run, for those that begin there.
+function seen(placed, folds, shut, keep) {
+  const hidden = new Uint8Array(placed.count), at = new Int32Array(placed.count).fill(-1), runs = new Map();
+  folds.forEach((fold, index) => { if (shut(index)) hidden.fill(1, fold.line + 1, fold.line + fold.count); });
+  let count = 0;
+  for (let line = 0; line < placed.count; line++) {
+    if (hidden[line]) at[line] = count - 1;
+    else if (keep === null || keep.has(line)) at[line] = count++;
   }
-  return { slots, owners, count: next };
+  folds.forEach((fold, index) => { if (at[fold.line] >= 0) runs.set(at[fold.line], index); });
+  const slots = {}, owners = {};
+  for (const side of SIDES) {
+    slots[side] = placed.slots[side].map((line) => at[line]);
+    owners[side] = new Int32Array(count).fill(-1);
+    for (let index = slots[side].length - 1; index >= 0; index--) if (slots[side][index] >= 0) owners[side][slots[side][index]] = index;
+  }
+  return { slots, owners, count, runs };
+}
+
+// The first and last line of units that are seen
+function span(lines, [from, to]) {
+  while (from <= to && lines[from] < 0) from++;
+  while (to > from && lines[to] < 0) to--;
+  return from <= to ? [lines[from], lines[to]] : [-1, -1];
 }
 
 // JSON, indented as text: numbers and escapes stay as they were written

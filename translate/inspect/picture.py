@@ -8,6 +8,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+from ..algebra.events import JsonObject
+from .places import SIDES, closed, folds, placed
+
 LINES = 400
 """Lines that are drawn at most; what is below is counted."""
 _ROW, _RAIL, _GUTTER, _MARGIN, _HEAD = 24, 430, 90, 128, 46
@@ -35,7 +38,8 @@ _STEERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\
 
 def picture(view: dict[str, Any]) -> str:
     """The picture of a :func:`translate.inspect.view`: its first :data:`LINES` lines, and how many more there are."""
-    slots = placed(view)
+    found = folds(view)
+    slots = closed(placed(view), found)
     lines = 1 + max((slot for side in slots.values() for slot in side), default=-1)
     drawn = min(lines, LINES)
     names = {side: view[side]["format"] for side in slots}
@@ -48,16 +52,21 @@ def picture(view: dict[str, Any]) -> str:
         f"<style>{_STYLE}</style>",
     ]
     out += [_text(_LEFT[side] + 8, 26, f"{names[side]}: {counts[side]} units", "soft") for side in slots]
-    for side in ("source", "target"):
+    for side in SIDES:
         out += _brackets(view, side, slots[side], drawn)
+    threads: dict[tuple[int, int, bool], None] = {}
     for target, unit in zip(slots["target"], view["target"]["units"], strict=True):
         carried = {*unit["carried"]}
-        found = ((slots["source"][index], index in carried) for index in unit["from"])
-        out += [_thread(source, target, dashed=dashed) for source, dashed in found if max(source, target) < drawn]
-    for side in ("source", "target"):
+        links = {(slots["source"][index], index in carried) for index in unit["from"]}
+        threads |= {(source, target, dashed): None for source, dashed in links if max(source, target) < drawn}
+    out += [_thread(source, target, dashed=dashed) for source, target, dashed in threads]
+    for at, side in enumerate(SIDES):
+        runs = {fold[side][0]: (fold, at) for fold in found if fold[side] is not None}
+        last = -1
         for slot, unit in zip(slots[side], view[side]["units"], strict=True):
-            if slot < drawn:
-                out += _unit(_LEFT[side], _HEAD + slot * _ROW, unit)
+            if last < slot < drawn:
+                out += _unit(_LEFT[side], _HEAD + slot * _ROW, _run(unit, *runs.get(unit["index"], (None, 0))))
+            last = slot
     below = _HEAD + drawn * _ROW + 24
     if lines > drawn:
         out.append(_text(_MARGIN + 8, below, f"… and {lines - drawn:,} lines more, which the HTML report has", "soft"))
@@ -66,35 +75,6 @@ def picture(view: dict[str, Any]) -> str:
         message = f"{view['error']['type']}: {view['error']['message']}"
         out.append(_text(_MARGIN + 8, below, _cut(message, (_WIDTH - 2 * _MARGIN) / _CHAR), "lost"))
     return "\n".join([*out, "</svg>", ""])
-
-
-def placed(view: dict[str, Any]) -> dict[str, list[int]]:
-    """The line of each unit: one of the target is on that of the last source unit it came from, or below.
-
-    One that came from none was needed by the next that did.
-    """
-    sources, targets = view["source"]["units"], view["target"]["units"]
-    causes: list[int] = []
-    cause = len(sources) - 1
-    for unit in reversed(targets):
-        cause = unit["from"][-1] if unit["from"] else cause
-        causes.append(cause)
-    slots: dict[str, list[int]] = {"source": [], "target": []}
-    free, latest = 0, -1
-    for index in range(max(len(sources), bool(targets))):
-        line = free
-        if index < len(sources):
-            slots["source"].append(free)
-            free += 1
-        while causes:
-            latest = max(latest, causes[-1])
-            if latest > index:
-                break
-            causes.pop()
-            slots["target"].append(line)
-            line += 1
-        free = max(free, line)
-    return slots
 
 
 def _unit(x: int, y: int, unit: dict[str, Any]) -> Iterator[str]:
@@ -108,10 +88,18 @@ def _unit(x: int, y: int, unit: dict[str, Any]) -> Iterator[str]:
         yield _text(right - width / 2, middle - 1, mark, "mark lost" if mark == "lost" else "mark")
         right -= width + 5
     room = (right - x - 8) / _CHAR
-    head = _cut(f"{unit['index']:>4} {unit['kind']}", room)
+    last = f"-{unit['last']}" if "last" in unit else ""
+    many = f" ×{unit['last'] - unit['index'] + 1}" if last else ""
+    head = _cut(f"{unit['index']:>4}{last} {unit['kind']}{many}", room)
     label = _cut(unit["label"], room - len(head) - 1)
     said = f'<tspan class="soft">{_escaped(head)} </tspan>{_escaped(label)}'
     yield f'<text x="{x + 6}" y="{middle}" xml:space="preserve">{said}</text>'
+
+
+def _run(unit: JsonObject, fold: JsonObject | None, at: int) -> JsonObject:
+    """A unit, or the run that begins with it."""
+    side = SIDES[at]
+    return unit if fold is None else {**unit, "last": fold[side][1], "label": fold["labels"][at]}
 
 
 def _brackets(view: dict[str, Any], side: str, slots: list[int], drawn: int) -> Iterator[str]:

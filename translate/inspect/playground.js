@@ -1,16 +1,23 @@
 // The playground around the page: a stream to write on, and what it becomes at once.
 {
+  const SHOWN = 200_000; // characters of the output on the page
   const { formats, examples, limit } = page.data;
   const option = (value, text = value) => make("option", { value, textContent: text });
   const labelled = (text, ...controls) => make("label", {}, make("span", { textContent: text }), ...controls);
   const number = (value) => value.toLocaleString("en");
 
-  const example = make("select", { id: "example" }, option("", "your own"), ...examples.map(({ name }, index) => option(index, name.split(".")[0])));
+  // one line of help to each control, and read with it
+  const helped = (element, help) => {
+    const control = element.matches("select, input, button") ? element : element.querySelector("select, input");
+    control.setAttribute("aria-describedby", `${control.id}-help`);
+    return make("div", { className: "control" }, element, make("p", { id: `${control.id}-help`, className: "hint", textContent: help }));
+  };
+  const example = make("select", { id: "example" }, option("", "your own"), ...examples.map(({ name, title }) => option(name, title)));
   const file = make("input", { id: "file", type: "file", hidden: true });
   const pick = make("button", { type: "button", textContent: "Open file…", onclick: () => file.click() });
   const from = make("select", { id: "src" }, option("auto", "recognise"), ...formats.map((name) => option(name)));
   const to = make("select", { id: "dst" }, ...formats.map((name) => option(name)));
-  const swap = make("button", { type: "button", id: "back", textContent: "⇄ Back", title: "Translate the output back" });
+  const swap = make("button", { type: "button", id: "back", textContent: "⇄ Back", title: "The output becomes the input" });
   const text = make("textarea", { id: "text", spellcheck: false, "aria-label": "The stream", placeholder: "Paste a stream, or drop a file here" });
   const chunk = make("input", { id: "chunk", type: "range", min: 0, max: 1000, value: 1000 });
   const chunkSays = make("output", { htmlFor: "chunk" });
@@ -21,6 +28,21 @@
   const note = make("p", { id: "note", className: "note", role: "status" });
   const empty = make("div", { id: "empty", className: "none", hidden: true },
     ...["Paste a stream on the left, drop a file there, or take an example.", "Its format is recognised; choose one under From where that goes wrong.", "Nothing leaves this machine."].map((line) => make("p", { textContent: line })));
+
+  const download = make("a", { textContent: "Download" });
+  const copy = make("button", { type: "button", id: "copy", textContent: "Copy", onclick: async () => {
+    await navigator.clipboard.writeText(seen?.output ?? "");
+    copy.textContent = "Copied";
+    setTimeout(() => (copy.textContent = "Copy"), 1500);
+  } });
+  const save = make("button", { type: "button", id: "save", textContent: "Download", onclick: () => {
+    URL.revokeObjectURL(download.href);
+    download.href = URL.createObjectURL(new Blob([seen?.output ?? ""]));
+    download.download = `output.${to.value.replace(/-(\w+)$/, ".$1")}`;
+    download.click();
+  } });
+  const written = make("pre", { id: "written" }), left = make("p", { className: "note" });
+  $("output").append(make("div", { className: "bar" }, copy, save, left), written);
 
   let timer = 0, running = false, again = false, bytes = 0, seen = null, back = null;
   let chosen = false; // whether the format was chosen for the text that is there
@@ -77,6 +99,7 @@
 
   function clear(problem, blank = false) {
     seen = null;
+    remember();
     page.show(nothing(blank ? "no stream yet" : "not recognised"));
     chunkSays.textContent = cutSays.textContent = "";
     empty.hidden = !blank;
@@ -93,8 +116,12 @@
     chunkSays.textContent = count === 1 ? "all at once" : `${number(size)} B × ${number(count)}`;
     cutSays.textContent = next.bytes.read === next.bytes.all ? `all ${number(next.bytes.all)} B` : `${number(next.bytes.read)} of ${number(next.bytes.all)} B`;
     const recognised = from.value === "auto" ? `Recognised as ${next.source.format}. ` : "";
-    const chunked = prompt === null ? "" : `In ${number(count)} chunks the output is ${same ? "the same" : "NOT THE SAME"}; ${number(prompt[0])} of ${number(prompt[1])} units were said with the chunk that completed the last unit they came from. `;
+    const chunked = prompt === null ? "" : `${same ? "Same output" : "ANOTHER OUTPUT"} in ${number(count)} chunks ${same ? "✓" : "✗"} ${number(prompt[0])} of ${number(prompt[1])} units were said with the chunk that completed the last unit they came from. `;
     say(recognised + chunked, !same);
+    written.textContent = next.output.slice(0, SHOWN);
+    left.textContent = next.output.length > SHOWN ? `The first ${number(SHOWN)} characters; copy or download has all.` : "";
+    remember();
+    if (wanted) { page.focus(...wanted, false); wanted = null; }
     if (back) { page.focus("source", back.index); back = null; }
   }
 
@@ -143,13 +170,66 @@
     later(0, true);
   }
 
+  // ---- what is there, as the address has it
+
+  const named = () => examples.find(({ name }) => name === example.value);
+  let wanted = null; // the unit that is to be shown first
+  let saving = 0;
+  function remember() {
+    clearTimeout(saving);
+    saving = setTimeout(async () => {
+      const own = named() ? "" : text.value, { side, index } = page.active;
+      const state = {
+        example: named()?.name, text: own && await link.packed(own).catch(() => "too-long"), from: named()?.source === from.value ? "" : from.value, to: to.value,
+        chunk: chunk.value === chunk.max ? "" : chunk.value, cut: fresh || cut.value === cut.max ? "" : cut.value,
+        carry: carry.checked ? "" : "0", lenient: lenient.checked && "1", tab: band.chosen === "drawing" ? "" : band.chosen,
+        find: $("find").value, kind: $("kind").value, mark: $("mark").value, unit: side === "source" && index === 0 ? "" : `${side}-${index}`,
+      };
+      if (own === (named() ? "" : text.value)) link.write(state);
+    }, 150);
+  }
+
+  async function restore() {
+    const state = link.read(), has = (select, value) => [...select.options].some((each) => each.value === value);
+    const packed = state.get("text");
+    if (packed) {
+      try {
+        text.value = await link.unpacked(packed, limit);
+      } catch {
+        return say("The stream in this link cannot be read: part of it is missing, or it was too long for a link.", true);
+      }
+    }
+    example.value = packed ? "" : has(example, state.get("example")) && state.get("example") || examples[0]?.name || "";
+    const taken = named();
+    if (taken) [text.value, from.value, to.value] = [taken.text, taken.source, taken.target];
+    if (has(from, state.get("from"))) { from.value = state.get("from"); chosen = from.value !== "auto"; }
+    else if (packed) from.value = "auto";
+    if (has(to, state.get("to"))) to.value = state.get("to");
+    const counted = (name, most) => (/^\d{1,9}$/.test(state.get(name) ?? "") ? Math.min(Number(state.get(name)), most) : most);
+    chunk.value = counted("chunk", 1000);
+    carry.checked = state.get("carry") !== "0";
+    lenient.checked = state.get("lenient") === "1";
+    bytes = new TextEncoder().encode(text.value).length;
+    cut.max = bytes;
+    cut.value = counted("cut", bytes);
+    fresh = false;
+    for (const name of ["kind", "mark"]) if (state.get(name)) $(name).append(option(state.get(name)));
+    for (const name of ["find", "kind", "mark"]) $(name).value = state.get(name) ?? "";
+    if (["drawing", "output", "message"].includes(state.get("tab"))) band.select(state.get("tab"));
+    const unit = /^(source|target)-(\d{1,9})$/.exec(state.get("unit") ?? "");
+    if (unit) wanted = [unit[1], Number(unit[2])];
+    explain();
+    look();
+  }
+
+  const explain = () => (about.textContent = named()?.shows ?? "");
+
   function load() {
-    const taken = examples[Number(example.value)];
-    if (example.value === "" || !taken) return;
-    text.value = taken.text;
-    from.value = taken.format;
+    const taken = named();
+    explain();
+    if (!taken) return;
+    [text.value, from.value, to.value] = [taken.text, taken.source, taken.target];
     chosen = false;
-    if (to.value === taken.format) to.value = formats.find((name) => name !== taken.format);
     later(0, true);
   }
 
@@ -161,6 +241,7 @@
   text.onpaste = () => { if (text.selectionEnd - text.selectionStart === text.value.length) chosen = false; };
   text.oninput = () => {
     example.value = "";
+    explain();
     if (!text.value) chosen = false;
     if (!chosen) from.value = "auto";
     later(200, true);
@@ -179,19 +260,24 @@
     later(0, true);
   };
 
+  const about = make("p", { id: "shows", className: "hint" });
   $("bench").append(
     make("div", { className: "line" }, labelled("Example", example), file, pick),
+    about,
     text,
-    labelled("From", from),
-    make("div", { className: "line" }, labelled("To", to), swap),
-    labelled("Chunks", chunk, chunkSays),
-    labelled("Cut", cut, cutSays),
-    make("div", { className: "line" }, make("label", {}, carry, " carry what is not said natively"), make("label", {}, lenient, " lenient")),
+    helped(labelled("From", from), "The format of the stream; recognised by what it holds."),
+    helped(make("div", { className: "line" }, labelled("To", to), swap), "The format to translate into; Back takes the way home."),
+    helped(labelled("Chunks", chunk, chunkSays), "How many bytes arrive at once: the output must not depend on it."),
+    helped(labelled("Cut", cut, cutSays), "End the stream here, as a lost connection does."),
+    helped(make("label", {}, carry, " Carry"), "What the target cannot say travels beside it; else it is dropped."),
+    helped(make("label", {}, lenient, " Lenient"), "Mend what has one obvious reading, in place of an error."),
     note,
   );
   $("bench").hidden = false;
   $("scroller").prepend(empty);
   $("from").textContent = "Playground";
+  page.hooks.changed = remember;
   to.value = formats.includes("gateway-sse") ? "gateway-sse" : formats[0];
-  if (examples.length) { example.value = "0"; load(); }
+  addEventListener("hashchange", restore);
+  restore();
 }

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +23,7 @@ from ..engine.translator import Translator
 from ..errors import TranslateError
 from ..recognise import format_of, what
 from ..registry import formats, resolve
+from .examples import shipped
 from .report import SCRIPTS, page, policy
 from .view import fed, viewed
 
@@ -36,8 +35,7 @@ CHUNKS = 50_000
 _BODY = 2 * LIMIT + 4096
 """Bytes of a request at most: JSON may spell a character with several."""
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_EXAMPLES = {"claude-turn.unievent.sse": "unievent-sse", "cut.unievent.sse": "unievent-sse"}
-_SCRIPTS = (*SCRIPTS, "playground.js")
+_SCRIPTS = (*SCRIPTS, "link.js", "playground.js")
 _CONNECT = "'self'"
 _PATIENCE = 30.0
 _lock = threading.Lock()
@@ -189,18 +187,8 @@ def _host(value: str) -> str:
 
 def _page() -> bytes:
     names = [name for name in formats() if not resolve(name)[1].objects]
-    data = {"formats": names, "limit": LIMIT, "examples": list(_examples())}
+    data = {"formats": names, "limit": LIMIT, "examples": list(shipped())}
     return page("Playground · translate-streams", data, scripts=_SCRIPTS, connect=_CONNECT).encode()
-
-
-def _examples() -> Iterable[JsonObject]:
-    installed = files("translate.inspect").joinpath("examples")
-    for name, format in _EXAMPLES.items():
-        found = installed.joinpath(name)
-        if not found.is_file():
-            found = Path(__file__).resolve().parents[2] / "examples" / name
-        if found.is_file():
-            yield {"name": name, "format": format, "text": found.read_text("utf-8")}
 
 
 # ---- a server of its own ---------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("parts.js", "page.js")
+SCRIPTS = ("parts.js", "band.js", "tools.js", "replay.js", "panel.js", "page.js")
 _STYLE = "page.css"
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}

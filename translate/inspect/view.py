@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from .. import jsontext
+from .. import __version__, jsontext
 from ..algebra.events import (
     NAMES,
     Close,
@@ -21,13 +21,16 @@ from ..algebra.events import (
 )
 from ..carry.losses import Finding, LossPolicy, Report
 from ..codec import Codec
-from ..engine.options import ModelOption
+from ..engine.options import ModelOption, now
 from ..engine.trace import SourceUnit, TargetUnit, Trace
 from ..engine.translator import Translator
 from ..errors import TranslateError
 from ..limits import Limits
 from ..recognise import hint
 from ..registry import codec
+from .fate import fate
+from .message import message
+from .places import folds
 from .words import json_text, shortened, words
 
 
@@ -41,13 +44,16 @@ def view(
     model: ModelOption | None = None,
     clock: Callable[[], int] | None = None,
     limits: Limits | None = None,
+    file: str | None = None,
 ) -> JsonObject:
     """What became of ``stream``: its units, those of the target, and which came from which; ``docs/inspect.md``.
 
-    Options as for :func:`translate.convert`. A stream that is broken is shown up to there, and as far as it goes the
+    Options as for :func:`translate.convert`; ``file``: what the stream is called. A stream that is broken is shown up to there, and as far as it goes the
     target ends as with ``errors="encode"``; the error is the member ``"error"``. Raises :class:`UnknownFormat`.
     """
-    return viewed(stream, src, dst, loss=loss, strict=strict, model=model, clock=clock, limits=limits)[0]
+    seen = viewed(stream, src, dst, loss=loss, strict=strict, model=model, clock=clock, limits=limits)[0]
+    seen["about"]["file"] = file
+    return seen
 
 
 def viewed(stream: bytes, src: str, dst: str, **options: Any) -> tuple[JsonObject, list[Any], TranslateError | None]:
@@ -58,7 +64,17 @@ def viewed(stream: bytes, src: str, dst: str, **options: Any) -> tuple[JsonObjec
     met = machine.failure or error
     if isinstance(met, TranslateError):
         hint(met, stream)
-    return _View(trace, report, codec(src), codec(dst), met).drawn(src, dst), out, error
+    seen = _View(trace, report, codec(src), codec(dst), met).drawn(src, dst)
+    clock = options.get("clock") or now
+    seen["about"] = {
+        "file": None,
+        "model": seen["message"]["source"]["model"],
+        "loss": options.get("loss", "carry"),
+        "strict": options.get("strict", True),
+        "version": __version__,
+        "time": clock(),
+    }
+    return seen, out, error
 
 
 def fed(
@@ -99,13 +115,18 @@ class _View:
     def drawn(self, src: str, dst: str) -> JsonObject:
         findings = {name: [self._finding(found) for found in getattr(self._report, name)] for name in _FINDINGS}
         lost = {found["unit"] for found in findings["losses"] if found["content"] and not found["carried"]}
-        return {
+        seen: JsonObject = {
             "source": {"format": src, "units": [self._source(unit, lost) for unit in self._trace.sources]},
             "target": {"format": dst, "units": [self._target(i, u) for i, u in enumerate(self._trace.targets)]},
             "parts": self._parts,
             **findings,
             "error": self._error_shown(),
         }
+        seen["message"] = {
+            "source": message(event for unit in self._trace.sources for event in unit.events),
+            "target": message(event for unit in self._trace.targets for event in unit.says),
+        }
+        return {**seen, "folds": folds(seen), "fate": fate(seen)}
 
     def _find_parts(self) -> None:
         part: JsonObject | None = None
