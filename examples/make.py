@@ -15,9 +15,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from record import message_start, text_block, thinking_block  # noqa: E402
+from record import message_start, text_block, thinking_block
 
-from translate import convert  # noqa: E402
+from translate import convert
 
 PIXELS = 24
 

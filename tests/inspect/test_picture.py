@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from tests.inspect import views
 from tests.inspect.browser import Page
-from translate.inspect.picture import LINES, picture, placed
+from translate.inspect.picture import LINES, picture
+from translate.inspect.places import closed, folds, placed
 from translate.inspect.report import report
+from translate.inspect.view import view as seen_of
 
+TURN = Path(__file__).resolve().parents[2] / "examples" / "claude-turn.unievent.sse"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -37,10 +41,50 @@ def test_every_link_is_drawn() -> None:
 
 
 def test_it_says_what_it_leaves_out() -> None:
-    drawn = picture(views.long(2 * LINES))
+    drawn = picture(unlike(2 * LINES))
     assert len(drawn) < 250_000
     assert f"… and {LINES:,} lines more, which the HTML report has" in texts(drawn)
-    assert not any("more, which" in text for text in texts(picture(views.long(LINES))))
+    assert not any("more, which" in text for text in texts(picture(unlike(LINES))))
+
+
+def unlike(size: int) -> dict[str, Any]:
+    """Units of which none is like the one before."""
+    return views.view([views.source(index, f"kind {index % 2}", "x", []) for index in range(size)], [])
+
+
+def test_the_picture_of_the_example_fits_a_readme() -> None:
+    """Runs are folded in it as on a terminal."""
+    drawn = picture(seen_of(TURN.read_bytes(), "unievent-sse", "gateway-sse", clock=lambda: 1))
+    assert int(ElementTree.fromstring(drawn).attrib["height"]) <= 600
+    found = texts(drawn)
+    assert any("35-63 text.delta ×29" in text for text in found)
+    assert any("66-72 tool_call.delta ×7" in text for text in found)
+    assert not any(text.lstrip().startswith("40 ") for text in found)
+
+
+def test_a_run_folds_where_it_has_its_lines_for_itself() -> None:
+    seen = seen_of(TURN.read_bytes(), "unievent-sse", "gateway-sse", clock=lambda: 1)
+    found = folds(seen)
+    assert [(fold["source"], fold["target"]) for fold in found] == [
+        ([1, 31], [3, 33]),
+        ([35, 63], [37, 65]),
+        ([66, 72], None),
+        ([75, 81], None),
+    ]
+    slots = placed(seen)
+    for fold in found:
+        for side in ("source", "target"):
+            if fold[side] is not None:
+                first, last = fold[side]
+                assert slots[side][first : last + 1] == [*range(fold["line"], fold["line"] + fold["count"])]
+    shut = closed(slots, found)
+    assert len({shut["source"][index] for index in range(1, 32)}) == 1
+    assert shut["source"][32] == shut["source"][31] + 1
+    beside = views.view(
+        [views.source(index, "a", "", [1] if index == 4 else []) for index in range(5)],
+        [views.target(0, "x", "", []), views.target(1, "x", "", [4])],
+    )
+    assert all(fold["line"] + fold["count"] <= 4 for fold in folds(beside))
 
 
 def test_a_hostile_stream_is_text() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 import time
+import zlib
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from tests.inspect.views import HOSTILE
 from tests.peers.serving import PATIENCE
 from translate.algebra.events import JsonObject
 from translate.inspect import playground
+from translate.inspect.examples import EXAMPLES
 from translate.inspect.playground import Server, look
 
 SIZE = 10_000
@@ -45,7 +48,7 @@ def test_an_example_is_there_at_once(bench: Page, server: Server) -> None:
     bench.hover("#source-0")
     lit = bench.run("[...document.querySelectorAll('.unit.lit')].map((unit) => unit.id)")
     assert lit == ["source-0", "target-1", "target-2"]
-    put(bench, "#example", "1", "change")
+    put(bench, "#example", "cut", "change")
     says(bench, "#error", "UpstreamFailure")
 
 
@@ -57,7 +60,7 @@ def test_what_is_typed_is_seen_at_once(bench: Page) -> None:
 
 def test_the_chunks_slide(bench: Page) -> None:
     put(bench, "#chunk", "300")
-    says(bench, "#note", "the output is the same; 69 of 69 units were said with the chunk")
+    says(bench, "#note", "chunks ✓ 69 of 69 units were said with the chunk")
     assert bench.run("document.querySelector('#source-0 .time').textContent").startswith("chunk ")
     put(bench, "#chunk", "1000")
     bench.wait("document.querySelector('#note').textContent === ''")
@@ -91,11 +94,111 @@ def test_a_unit_is_changed(bench: Page) -> None:
 
 
 def test_a_unit_that_is_broken_says_so(bench: Page) -> None:
-    bench.run("document.querySelector('#source-2').focus()")
+    bench.run("document.querySelector('#source-1').focus()")
     bench.press("Enter")
     put(bench, "#edit", '{"no"')
     bench.click("#apply")
-    says(bench, "#error", "unit 2")
+    says(bench, "#error", "unit 1")
+
+
+def shared(page: Page, server: Server, fragment: str) -> None:
+    """Open a link that someone has sent."""
+    page.open("about:blank")
+    page.open(f"{server.url}#{fragment}")
+    page.wait("document.querySelector('#summary').textContent !== ''")
+
+
+def fragment(page: Page, having: str) -> str:
+    page.wait(f"location.hash.includes({json.dumps(having)})")
+    return str(page.run("location.hash.slice(1)"))
+
+
+def test_all_state_is_in_the_address_and_comes_back(bench: Page, server: Server) -> None:
+    put(bench, "#example", "signed", "change")
+    says(bench, "#to", "openai-chat-sse")
+    put(bench, "#dst", "gemini-sse", "change")
+    bench.click("#carry")
+    bench.click("#lenient")
+    put(bench, "#chunk", "300")
+    put(bench, "#cut", "3000")
+    put(bench, "#mark", "held", "change")
+    says(bench, "#cut + output", "3,000 of")
+    bench.click("#tab-output")
+    found = fragment(bench, "tab=output")
+    for part in ("example=signed", "to=gemini-sse", "carry=0", "lenient=1", "chunk=300", "cut=3000", "mark=held"):
+        assert part in found
+    asked = len(bench.requests)
+    shared(bench, server, found)
+    says(bench, "#cut + output", "3,000 of")
+    values = "['#example', '#src', '#dst', '#chunk', '#mark'].map((each) => document.querySelector(each).value)"
+    assert bench.run(values) == ["signed", "anthropic-sse", "gemini-sse", "300", "held"]
+    assert bench.run("['#carry', '#lenient'].map((each) => document.querySelector(each).checked)") == [False, True]
+    assert not bench.run("document.querySelector('#output').hidden")
+    assert not any("#" in url for url in bench.requests[asked:] if "playground" in url and "#example" not in url)
+
+
+def test_a_stream_of_ones_own_is_in_the_address_and_goes_to_no_server(bench: Page, server: Server) -> None:
+    own = FRAMES.replace("Good", "Grüezi 🌍")
+    paste(bench, own)
+    says(bench, "#note", "Recognised as gateway-sse")
+    found = fragment(bench, "text=")
+    assert len(found) < len(own) / 4
+    shared(bench, server, found)
+    says(bench, "#note", "Recognised as gateway-sse")
+    assert bench.run("document.querySelector('#text').value") == own
+    assert bench.run("document.querySelector('#example').value") == ""
+
+
+@pytest.mark.parametrize("wrong", ["text=too-long", "text=%%%", "text=q1bK", "text="])
+def test_a_link_that_cannot_be_read_is_a_sentence_or_the_first_example(bench: Page, server: Server, wrong: str) -> None:
+    bench.open("about:blank")
+    bench.open(f"{server.url}#{wrong}&to=nothing&chunk=-1&cut=x&unit=source-99999&tab=evil&mark=%3Cb%3E")
+    if wrong == "text=":
+        says(bench, "#summary", "84 units became 70 units")
+    else:
+        says(bench, "#note", "The stream in this link cannot be read")
+
+
+def test_a_link_cannot_make_the_page_swell(bench: Page, server: Server) -> None:
+    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    bomb = packed.compress(b"a" * (200 << 20)) + packed.flush()
+    code = base64.urlsafe_b64encode(bomb).decode().rstrip("=")
+    bench.open("about:blank")
+    bench.open(f"{server.url}#text={code}")
+    says(bench, "#note", "The stream in this link cannot be read")
+
+
+def test_the_output_is_copied_and_downloaded(bench: Page) -> None:
+    bench.click("#tab-output")
+    assert bench.run("document.querySelector('#written').textContent") == FRAMES
+    bench.run("navigator.clipboard.writeText = async (text) => { window.taken = text; }")
+    bench.click("#copy")
+    bench.wait("document.querySelector('#copy').textContent === 'Copied'")
+    assert bench.run("window.taken") == FRAMES
+    bench.run("HTMLAnchorElement.prototype.click = function () { window.saved = [this.download, this.href]; }")
+    bench.click("#save")
+    name, url = bench.run("window.saved")
+    assert name == "output.gateway.sse"
+    assert bench.run(f"fetch({json.dumps(url)}).then(() => 1, () => 0)") == 0, "the policy lets no script read it"
+    bench.errors.clear()
+
+
+def test_each_example_shows_its_one_thing(bench: Page) -> None:
+    names = [example.name for example in EXAMPLES]
+    assert bench.run("[...document.querySelectorAll('#example option')].map((each) => each.value)") == ["", *names]
+    for example in EXAMPLES:
+        put(bench, "#example", example.name, "change")
+        says(bench, "#from", example.source)
+        says(bench, "#to", example.target)
+        assert bench.run("document.querySelector('#shows').textContent") == example.shows
+
+
+def test_each_control_has_a_line_of_help(bench: Page) -> None:
+    for name in ("src", "dst", "chunk", "cut", "carry", "lenient"):
+        by = f"document.querySelector('#{name}').getAttribute('aria-describedby')"
+        told = f"document.getElementById({by})"
+        assert bench.run(f"{told}.textContent").endswith(".")
+        assert bench.run(f"{told}.getClientRects()[0].height / parseFloat(getComputedStyle({told}).lineHeight)") < 1.5
 
 
 def test_the_output_goes_back(bench: Page) -> None:

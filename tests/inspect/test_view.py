@@ -31,7 +31,17 @@ FINDING = {"unit", "field", "reason", "content", "carried"}
 def conforms(found: dict[str, Any]) -> None:
     """Whether a view is as it is described."""
     assert json.loads(json.dumps(found)) == found
-    assert found.keys() == {"source", "target", "parts", "losses", "guesses", "repairs", "error"}
+    assert found.keys() == {
+        *("source", "target", "parts", "losses", "guesses", "repairs", "error"),
+        *("about", "fate", "folds", "message"),
+    }
+    assert found["about"].keys() == {"file", "model", "loss", "strict", "version", "time"}
+    assert found["fate"].endswith(".")
+    for fold in found["folds"]:
+        assert fold.keys() == {"line", "count", "source", "target", "labels"}
+        assert fold["count"] >= 4
+    for message in found["message"].values():
+        assert message.keys() == {"model", "parts", "end"}
     sources, targets = found["source"]["units"], found["target"]["units"]
     for units, others, link, back in ((sources, targets, "to", "from"), (targets, sources, "from", "to")):
         assert [unit["index"] for unit in units] == list(range(len(units)))

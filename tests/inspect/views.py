@@ -42,7 +42,7 @@ def view(sources: list[dict[str, Any]], targets: list[dict[str, Any]], **more: A
     return {
         "source": {"format": "unievent-sse", "units": sources},
         "target": {"format": "gateway-sse", "units": targets},
-        **{"parts": [], "losses": [], "guesses": [], "repairs": [], "error": None, **more},
+        **{"parts": [], "losses": [], "guesses": [], "repairs": [], "error": None, "folds": [], **more},
     }
 
 

@@ -39,6 +39,7 @@ def inspect(args: Namespace) -> Status:
             model=args.model,
             clock=None if clock is None else lambda: clock,
             limits=limits_of(args),
+            file=None if args.file == STANDARD else os.path.basename(args.file),
         )
         _write(found, args, source)
         if args.json:

@@ -21,6 +21,12 @@ _PARTS: Final = {
 }
 """Kinds of parts that are counted; text and thinking are not."""
 _PLURALS: Final = {"image or file": "images or files"}
+_FIELDS: Final = {
+    "fragments": "fragment",
+    "annotate": "citation",
+    "handover": "change of model",
+    "foreign": "unit of its own",
+}
 _OF_PARTS: Final = ("append", "close", "open")
 """Losses that are pieces of a part, which is one itself."""
 
@@ -57,18 +63,16 @@ def _arrives(parts: Sequence[JsonObject]) -> str:
     """Which parts a native reader has."""
     found = Counter(part["kind"] for part in parts)
     there = Counter(part["kind"] for part in parts if part["native"])
-    named = []
+    named: list[str] = []
     for kind in sorted(there, key=lambda kind: (kind in _PARTS, list(found).index(kind))):
         some = there[kind] < found[kind]
-        if kind in _PARTS:
-            named.append(f"{there[kind]} of {_count(found[kind], _PARTS[kind])}" if some else _count(found[kind], _PARTS[kind]))
-        else:
-            named.append(f"{'some' if some else ''} {kind}".strip())
+        counted = _count(found[kind], _PARTS[kind]) if kind in _PARTS else kind
+        named.append(counted if not some else f"{there[kind]} of {counted}" if kind in _PARTS else f"some {kind}")
     if not named:
         return "No part of the message arrives." if found else ""
     mass = named[0] in found
     listed = f"{'All ' if mass else ''}{_joined(named)}"
-    one = len(named) == 1 and (mass or named[0].startswith("1 "))
+    one = len(named) == 1 and (mass or named[0].startswith("1 ")) and " of " not in named[0]
     return f"{listed[0].upper()}{listed[1:]} {'arrives' if one else 'arrive'}."
 
 
@@ -83,9 +87,8 @@ def _noun(loss: JsonObject) -> str:
         return _PARTS.get(field, f"part of {field}")
     if field in _OF_PARTS:
         return ""
-    named = {"fragments": "fragment", "annotate": "citation", "handover": "change of model", "foreign": "unit of its own"}
-    if field in named:
-        return named[field]
+    if field in _FIELDS:
+        return _FIELDS[field]
     if field.endswith(".state"):
         return "signature"
     return "time stamp" if loss["reason"].endswith(("its time stamp", "a time stamp")) else "detail"

@@ -19,7 +19,7 @@ def message(events: Iterable[Event]) -> JsonObject:
     """``model``: who answers, or ``None``; ``parts``; ``end``: in words, ``None`` where it has not come.
 
     A part has ``kind``, ``name`` and ``id``, ``text``, ``image`` (base64 of bytes that a browser shows, with
-    ``mime_type``), ``whole``: whether it ended and ``text`` is all of it, and ``notes``: in words, what is attached to it.
+    ``mime_type``), ``whole``: whether it ended and ``text`` is all of it, and ``notes``: what is attached, in words.
     """
     found: JsonObject = {"model": None, "parts": [], "end": None}
     open: _Part | None = None
@@ -35,7 +35,7 @@ def message(events: Iterable[Event]) -> JsonObject:
             case Annotate() if open is not None:
                 open.shown["notes"].append(words([event]))
             case Close() | Handover() if open is not None:
-                open.close(cut=type(event) is Handover or event.cut)
+                open.close(cut=isinstance(event, Handover) or event.cut)
                 open = None
             case Finish() | Failure():
                 failed = type(event) is Failure

@@ -340,7 +340,7 @@ const page = (() => {
     times: () => times,
     begin: () => { if (tools.clear()) look(); before = folding; unfold(false); },
     show: (at, index) => { until = at; $("scroller").scrollTop = slots.source[index] * size - $("scroller").clientHeight + 3 * size; render(); },
-    end: () => { until = Infinity; unfold(before); },
+    end: () => { until = Infinity; $("scroller").scrollTop = 0; unfold(before); },
   });
 
   // ---- the whole

@@ -78,4 +78,8 @@ def _mixed(fold: JsonObject, owned: list[set[int]]) -> bool:
 
 
 def _span(unit: JsonObject | None) -> list[int] | None:
-    return None if unit is None else [unit["index"], unit.get("last", unit["index"])]
+    if unit is None:
+        return None
+    first: int = unit["index"]
+    last: int = unit.get("last", first)
+    return [first, last]

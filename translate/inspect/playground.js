@@ -265,12 +265,12 @@
     make("div", { className: "line" }, labelled("Example", example), file, pick),
     about,
     text,
-    helped(labelled("From", from), "The format of the stream; recognised by what it holds."),
-    helped(make("div", { className: "line" }, labelled("To", to), swap), "The format to translate into; Back takes the way home."),
-    helped(labelled("Chunks", chunk, chunkSays), "How many bytes arrive at once: the output must not depend on it."),
+    helped(labelled("From", from), "The stream's format; recognised by what it holds."),
+    helped(make("div", { className: "line" }, labelled("To", to), swap), "The format to write; Back takes the way home."),
+    helped(labelled("Chunks", chunk, chunkSays), "Bytes that come at once; the output stays the same."),
     helped(labelled("Cut", cut, cutSays), "End the stream here, as a lost connection does."),
-    helped(make("label", {}, carry, " Carry"), "What the target cannot say travels beside it; else it is dropped."),
-    helped(make("label", {}, lenient, " Lenient"), "Mend what has one obvious reading, in place of an error."),
+    helped(make("label", {}, carry, " Carry"), "What the target cannot say travels beside it."),
+    helped(make("label", {}, lenient, " Lenient"), "Mend what has one obvious reading."),
     note,
   );
   $("bench").hidden = false;

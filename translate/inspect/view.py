@@ -48,8 +48,9 @@ def view(
 ) -> JsonObject:
     """What became of ``stream``: its units, those of the target, and which came from which; ``docs/inspect.md``.
 
-    Options as for :func:`translate.convert`; ``file``: what the stream is called. A stream that is broken is shown up to there, and as far as it goes the
-    target ends as with ``errors="encode"``; the error is the member ``"error"``. Raises :class:`UnknownFormat`.
+    Options as for :func:`translate.convert`; ``file``: what the stream is called. A stream that is broken is shown up
+    to there, and as far as it goes the target ends as with ``errors="encode"``; the error is the member ``"error"``.
+    Raises :class:`UnknownFormat`.
     """
     seen = viewed(stream, src, dst, loss=loss, strict=strict, model=model, clock=clock, limits=limits)[0]
     seen["about"]["file"] = file
