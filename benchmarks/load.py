@@ -23,7 +23,12 @@ UNITS = 200
 """Of each stream."""
 RATE = 2500.0
 """Units a second, of all streams together: what a proxy can take without falling behind."""
-TARGET = 1.3
+FLOOD = 25_000.0
+"""The same, of which it falls behind."""
+TARGETS = {"paced": 1.2, "mixed": 1.3, "saturated": 1.5}
+"""CPU time against a plain pass-through, at most: of a few streams at a pace that both keep; of many short ones, with
+the requests that open them; of a few that send more than either can take.
+"""
 SIDECAR = "sidecar"
 NAMES = {"plain": "a plain pass-through", "leanest": "the leanest one"}
 
@@ -84,7 +89,10 @@ def _address(process: subprocess.Popen[bytes], log: int) -> str:
 
 @dataclass(frozen=True)
 class Load:
-    """So many streams at once of so many UniEvents each, ``rate`` units a second in all, from ``src`` to ``dst``."""
+    """So many streams at once of so many UniEvents each, ``rate`` units a second in all, from ``src`` to ``dst``.
+
+    ``name``: one of :data:`TARGETS`, or none.
+    """
 
     streams: int
     units: int = UNITS
@@ -92,6 +100,7 @@ class Load:
     src: str = "unievent-sse"
     dst: str = "gateway-sse"
     seed: int = 1
+    name: str = ""
 
 
 async def measured(load: Load, kinds: Sequence[str], rounds: int) -> list[Proxy]:
@@ -115,15 +124,16 @@ async def measured(load: Load, kinds: Sequence[str], rounds: int) -> list[Proxy]
 
 
 def load(plan: Plan) -> Iterator[Row]:
-    """Few streams in several rounds, then the way back, then all at once."""
+    """The three loads, then the first of them against the leanest proxy, and on the way back."""
     why = missing(plan.streams)
     if why:
         yield Row("load", note=why)
         return
     few, rounds = max(1, plan.streams // 20), min(plan.rounds, 5)
-    yield from _rows(Load(few), [SIDECAR, *NAMES], rounds)
+    yield from _rows(Load(few, name="paced"), [SIDECAR, *NAMES], rounds)
+    yield from _rows(Load(plan.streams, UNITS // 4, name="mixed"), [SIDECAR, "plain"], min(rounds, 3))
+    yield from _rows(Load(few, rate=FLOOD, name="saturated"), [SIDECAR, "plain"], rounds)
     yield from _rows(Load(few, src="gateway-sse", dst="unievent-sse"), [SIDECAR, "plain"], rounds)
-    yield from _rows(Load(plan.streams), [SIDECAR, "plain"], 1)
 
 
 def missing(streams: int) -> str:
@@ -145,6 +155,7 @@ def missing(streams: int) -> str:
 def _rows(load: Load, kinds: Sequence[str], rounds: int) -> Iterator[Row]:
     sidecar, *others = asyncio.run(measured(load, kinds, rounds))
     case, units = f"{load.streams:,} streams to {load.dst}", sidecar.runs[0].units
+    case = f"{load.name}, {case}" if load.name else case
     busy = " and ".join(f"{each:.1f}" for each in os.getloadavg()[:2])
     arrived = f"all {units:,} units arrived in each of {rounds * len(kinds)} runs, nothing lost or mixed up"
     yield Row(f"{case} at once", note=f"{arrived}; {load.rate:,.0f} a second; load of the machine {busy}")
@@ -152,7 +163,7 @@ def _rows(load: Load, kinds: Sequence[str], rounds: int) -> Iterator[Row]:
         plain = other.kind == "plain"
         base, pairs = NAMES[other.kind], list(zip(sidecar.runs, other.runs, strict=True))
         costs = [(ours.cpu * 1e6 / units, theirs.cpu * 1e6 / units) for ours, theirs in pairs]
-        yield _row(f"CPU a unit, {case}", base, costs, "µs", TARGET if plain else None)
+        yield _row(f"CPU a unit, {case}", base, costs, "µs", TARGETS.get(load.name) if plain else None)
         if not plain:
             continue
         for name, share in (("median", 50), ("p99", 99)):

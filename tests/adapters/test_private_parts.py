@@ -7,18 +7,22 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import threading
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.adapters.sidecars import answers, upstream
+from tests.adapters.sidecars import Asked, answers, upstream
+from tests.peers.serving import PATIENCE
 
 uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[serve]'")
 httpx2 = pytest.importorskip("httpx2", reason="httpx2 is not installed: pip install -e '.[serve]'")
 
+NEXT = b"\r\n2\r\nbc\r\n0\r\n\r\n"
 PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
@@ -58,16 +62,65 @@ def test_a_server_of_uvicorn_starts_without_sockets_and_is_told_of_signals() -> 
 
 @pytest.mark.anyio
 async def test_what_is_left_of_a_connection_to_the_upstream_can_be_seen() -> None:
-    from translate.adapters.sidecar.pool import said_too_much
+    from translate.adapters.sidecar.pool import h11_of, said_too_much
 
     for extra, too_much in ((b"", False), (b"HTTP/1.1 200 OK\r\n\r\n", True)):
         with upstream(lambda asked, extra=extra: [answers(b"fine")(asked)[0] + extra]) as up:  # type: ignore[misc]
             async with httpx2.AsyncHTTPTransport() as transport:
                 response = await transport.handle_async_request(httpx2.Request("GET", up.url))
+                h11 = h11_of(response.stream)
                 assert [piece async for piece in response.stream] == [b"fine"]
-                assert said_too_much(response.stream) is too_much
+                assert said_too_much(h11) is too_much
                 await response.aclose()
-    assert said_too_much(object())
+    assert said_too_much(h11_of(object()))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("sent", "pieces"),
+    [
+        ([b"1\r\na\r\n2;x=y\r\nbc\r\n0C\r\n" + b"d" * 12 + b"\r\n0\r\n\r\n"], [b"abc" + b"d" * 12]),
+        ([b"1\r\na\r\n1\r\nb\r\n", b"1\r\nc\r\n0\r\n\r\n"], [b"ab", b"c"]),
+        # of the next chunk less than a byte: no one knows when it comes
+        *(([b"1\r\na" + NEXT[:cut], NEXT[cut:]], [b"a", b"bc"]) for cut in range(6)),
+        ([b"1\r\na\r\n2\r\nb", b"c\r\n0\r\n\r\n"], [b"ab", b"c"]),
+    ],
+)
+async def test_chunks_that_came_together_are_one_piece(sent: list[bytes], pieces: list[bytes]) -> None:
+    from translate.adapters.sidecar.pool import Pool
+
+    def says(asked: Asked) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + sent[0]
+        for each in sent[1:]:
+            assert came.wait(PATIENCE)
+            yield each
+
+    came = threading.Event()
+    with upstream(says) as up:
+        async with Pool(1, 1) as pool:
+            response = await pool.handle_async_request(httpx2.Request("GET", up.url))
+            found: list[bytes] = []
+            async for piece in response.aiter_raw():
+                found.append(piece)
+                # no piece waits for what has not come
+                came.set()
+            await response.aclose()
+    assert found == pieces
+
+
+@pytest.mark.anyio
+async def test_what_came_before_an_upstream_that_breaks_http_is_read() -> None:
+    from translate.adapters.sidecar.pool import Pool
+
+    broken = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n" + b"0" * 30 + b"1\r\nb\r\n"
+    with upstream(lambda _: [broken]) as up:
+        async with Pool(1, 1) as pool:
+            response = await pool.handle_async_request(httpx2.Request("GET", up.url))
+            pieces = response.aiter_raw()
+            assert await anext(pieces) == b"a"
+            with pytest.raises(httpx2.RemoteProtocolError):
+                await anext(pieces)
+            await response.aclose()
 
 
 def test_the_versions_that_are_allowed_are_bounded() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.adapters.sidecars import Asked, Wire, answers, ask, request, sidecar, streams, until, upstream
 from tests.peers.serving import PATIENCE
 from translate import Append, Close, Finish, Open, UpstreamFailure, assemble, convert
-from translate.adapters.budget import Budget, OverBudget
+from translate.adapters.budget import LITTLE, Budget, OverBudget
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install -e '.[serve]'")
 pytest.importorskip("httpx2", reason="httpx2 is not installed: pip install -e '.[serve]'")
@@ -116,17 +116,30 @@ def test_a_stream_that_holds_too_much_is_no_broken_one() -> None:
 
 
 def test_output_that_is_not_taken_is_counted_while_it_waits() -> None:
-    budget = Budget(100)
+    budget = Budget(10 * LITTLE)
     share = budget.share()
-    share.read(30, units=0, part=20)
-    with share.lent(50):
-        assert budget.held == 100
+    share.read(3 * LITTLE, units=0, part=lambda: 2 * LITTLE)
+    with share.lent(5 * LITTLE):
+        assert budget.held == 10 * LITTLE
         with pytest.raises(OverBudget):
             budget.share().hold(1)
-    share.read(10, units=0, part=30)
-    assert budget.held == 70
-    share.read(10, units=1, part=5)
+    share.read(LITTLE, units=0, part=lambda: 3 * LITTLE)
+    assert budget.held == 7 * LITTLE
+    share.read(10, units=1, part=lambda: 5)
     assert budget.held == 15
+
+
+def test_little_is_looked_at_when_it_has_become_more() -> None:
+    budget = Budget(10 * LITTLE)
+    share = budget.share()
+    for at in range(LITTLE - 1):
+        share.read(1, units=at, part=lambda: 1 << 30)
+        assert budget.held == 0
+    share.read(1, units=LITTLE, part=lambda: 7)
+    assert budget.held == LITTLE + 7
+    # what is held is looked at each time, so that it is free at once
+    share.read(1, units=LITTLE + 1, part=lambda: 0)
+    assert budget.held == 1
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell")

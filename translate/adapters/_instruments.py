@@ -50,9 +50,9 @@ FIRST = Instrument(
     "histogram", "stream.time_to_first_unit", "s", "From a stream's start to the output of a unit", bounds=_WAITS
 )
 LATENCY = Instrument(
-    "histogram", "latency", "s", "Time that translation added to a piece of input with units", bounds=_LATENCIES
+    "histogram", "latency", "s", "Mean time that translation added to a unit of a stream", bounds=_LATENCIES
 )
-UNITS = Instrument("counter", "units", "{unit}", "Units of the source that were read")
+UNITS = Instrument("counter", "units", "{unit}", "Units of streams that ended, as they came")
 RECEIVED = Instrument("counter", "received", "By", "Bytes of streams that ended, as they came")
 SENT = Instrument("counter", "sent", "By", "Bytes of streams that ended, as they went out")
 KEEPALIVES = Instrument("counter", "keepalives", "{keepalive}", "Keep-alives made up, of streams that ended")

@@ -55,12 +55,6 @@ class Measuring(Observer, ABC):
         self._move(STARTED, stats.src, stats.dst)(1)
         self._move(ACTIVE, stats.src, stats.dst)(1)
 
-    def on_unit(self, stats: Stats, count: int, seconds: float) -> None:
-        """Units, and the latency of what they came in."""
-        src, dst = stats.src, stats.dst
-        self._move(UNITS, src, dst)(count)
-        self._move(LATENCY, src, dst)(seconds)
-
     def on_loss(self, stats: Stats, loss: Finding) -> None:
         """A loss, by its field."""
         self._move(LOSSES, stats.src, stats.dst, loss.field if loss.field in FIELDS else "other")(1)
@@ -75,6 +69,9 @@ class Measuring(Observer, ABC):
             self._move(FIRST, src, dst)(stats.first)
         if stats.per_unit is not None:
             self._move(PER_UNIT, src, dst)(stats.per_unit)
+        if stats.units:
+            self._move(UNITS, src, dst)(stats.units)
+            self._move(LATENCY, src, dst)(stats.translating / stats.units)
         self._move(RECEIVED, src, dst)(stats.bytes_in)
         self._move(SENT, src, dst)(stats.bytes_out)
         self._move(KEEPALIVES, src, dst)(stats.pings)

@@ -51,7 +51,11 @@ class Answer:
         """Send a piece of the body."""
         if not self.begun:
             await self._begin()
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        try:
+            await self._to({"type": "http.response.body", "body": data, "more_body": True})
+        except BaseException as error:
+            self._tore(error)
+            raise
 
     async def end(self, data: bytes = b"") -> None:
         """Send the last piece of the body, if none was sent before. A client that has left need not hear it."""
@@ -81,9 +85,12 @@ class Answer:
             await self._to(message)
             self.over = not message.get("more_body", True)
         except BaseException as error:
-            # nothing can follow what may not have been taken
-            self.ended, self.over = True, isinstance(error, Exception)
+            self._tore(error)
             raise
+
+    def _tore(self, error: BaseException) -> None:
+        # nothing can follow what may not have been taken
+        self.ended, self.over = True, isinstance(error, Exception)
 
     async def _begin(self) -> None:
         if not self.begun:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..errors import TranslateError
 
 SMALL = 64 * 1024
 """Bytes of output that are not counted: each stream has as many, whatever becomes of them."""
+LITTLE = 4 * 1024
+"""Bytes of input that are not counted one by one."""
 
 
 class OverBudget(TranslateError):
@@ -38,7 +40,7 @@ class Share:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._held = self._units = self._part = 0
+        self._held = self._units = self._part = self._new = 0
 
     def hold(self, size: int) -> None:
         """Hold so many bytes instead of those before. Raises :class:`OverBudget`, and holds what it held."""
@@ -48,13 +50,17 @@ class Share:
         self._budget.held += more
         self._held = size
 
-    def read(self, size: int, units: int, part: int) -> None:
+    def read(self, size: int, units: int, part: Callable[[], int]) -> None:
         """Hold so many bytes of a stream more, ``units`` of which have come whole; then none of those before.
 
-        ``part``: what the open part takes, instead of what it took.
+        ``part``: what the open part takes, instead of what it took. Where little is held, that is asked seldom.
         """
-        self.hold(size + part + (self._held - self._part if units == self._units else 0))
-        self._units, self._part = units, part
+        self._new += size
+        if self._new < LITTLE and self._held < LITTLE:
+            return
+        open, size, self._new = part(), self._new, 0
+        self.hold(size + open + (self._held - self._part if units == self._units else 0))
+        self._units, self._part = units, open
 
     @contextmanager
     def lent(self, size: int) -> Iterator[None]:

@@ -5,7 +5,7 @@ All with the attributes ``src`` and ``dst``, which are names of formats; times i
 ``translate.stream.started``, ``translate.stream.active``
 ``translate.stream.ended``     also by ``outcome``: see :data:`translate.adapters.Outcome`
 ``translate.stream.duration``, ``translate.stream.time_to_first_unit``
-``translate.latency``          the time that translation added to a piece of input that held units
+``translate.latency``          the mean time that translation added to a unit of a stream
 ``translate.units``
 ``translate.received``, ``translate.sent``, ``translate.keepalives``  known at the end
 ``translate.losses``           of content, also by ``field``: a part's kind and the like

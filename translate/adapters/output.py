@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -18,7 +18,6 @@ GRACE = 1.0
 """Seconds that a receiver has to take the failure unit of a stream that was ended."""
 LEFT = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 """What a sink raises when the receiver has left."""
-_NOTHING = nullcontext()
 
 
 class SinkError(Exception):
@@ -37,10 +36,13 @@ class SinkError(Exception):
 def loop_clock() -> Callable[[], float]:
     """``anyio.current_time`` of the event loop that runs, without its search for the loop at each call."""
     try:
-        # a loop that hosts trio as a guest runs no task then
-        return asyncio.get_running_loop().time if asyncio.current_task() is not None else anyio.current_time
+        loop = asyncio.get_running_loop()
     except RuntimeError:
         return anyio.current_time
+    if asyncio.current_task() is None:
+        # it hosts trio as a guest
+        return anyio.current_time
+    return time.monotonic if type(loop).time is asyncio.BaseEventLoop.time else loop.time
 
 
 class Output:
@@ -73,26 +75,29 @@ class Output:
             self._idle = self._idle or anyio.Event()
             await self._idle.wait()
 
-    async def put(self, share: Share | None = None) -> None:
+    def put(self, share: Share | None = None) -> Awaitable[None]:
         """Write what is held, when it is quiet. ``share`` has it meanwhile, where it is large: :class:`OverBudget`."""
         held, self.held = self.held, []
         data = held[0] if len(held) == 1 else b"".join(held)
-        with share.lent(len(data)) if share is not None and len(data) > SMALL else _NOTHING:
-            await self._write("given", self._sink, data)
-        self._stats.bytes_out += len(data)
+        if share is None or len(data) <= SMALL:
+            return self._write("given", self._sink, data, len(data))
+        return self._lent(share, data)
+
+    async def _lent(self, share: Share, data: bytes) -> None:
+        with share.lent(len(data)):
+            await self._write("given", self._sink, data, len(data))
 
     async def refuse(self, error: Exception) -> None:
         """Answer with ``error`` alone, when it is quiet."""
         assert self._refuse is not None
-        await self._write("refused", self._refuse, error)
+        await self._write("refused", self._refuse, error, 0)
 
     async def ping(self, data: bytes) -> None:
         """Write a keep-alive; others wait meanwhile."""
-        await self._write("pinged", self._sink, data)
-        self._stats.bytes_out += len(data)
+        await self._write("pinged", self._sink, data, len(data))
         self._stats.pings += 1
 
-    async def _write(self, event: str, write: Callable[[Any], Awaitable[None]], what: Any) -> None:
+    async def _write(self, event: str, write: Callable[[Any], Awaitable[None]], what: Any, size: int) -> None:
         course, clock = self._course, self.clock
         course.receives(event)
         if clock is not None:
@@ -108,6 +113,7 @@ class Output:
             raise
         else:
             course.receives("takes")
+            self._stats.bytes_out += size
             if clock is not None:
                 began, self.since, self.written = self.since, None, clock()
                 self.spent += self.written - (began or self.written)

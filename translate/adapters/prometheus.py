@@ -5,7 +5,7 @@ With ``prefix="translate"``, all with the labels ``src`` and ``dst``, which are 
 ``translate_stream_started_total``, ``translate_stream_active``
 ``translate_stream_ended_total``     also by ``outcome``: see :data:`translate.adapters.Outcome`
 ``translate_stream_duration_seconds``, ``translate_stream_time_to_first_unit_seconds``
-``translate_latency_seconds``        the time that translation added to a piece of input that held units
+``translate_latency_seconds``        the mean time that translation added to a unit of a stream
 ``translate_units_total``
 ``translate_received_bytes_total``, ``translate_sent_bytes_total``, ``translate_keepalives_total``  known at the end
 ``translate_losses_total``           of content, also by ``field``: a part's kind and the like

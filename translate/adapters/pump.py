@@ -22,7 +22,7 @@ from ..engine.translator import Translator
 from ..errors import StreamTimeout
 from .alarms import Alarms, Waits
 from .budget import OverBudget, Share
-from .course import Course
+from .course import WRITES, Course
 from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
@@ -75,6 +75,7 @@ class Pump:
         """Where the stream is: nothing else says so."""
         self._output = Output(self.course, sink, refuse, self.stats)
         self._alarms = Alarms(timeouts, ping)
+        self._timed = bool(self._alarms)
         self._waits = Waits(self.course, self._output, self.stats, self._alarms)
         self._eager = eager
         self._scope: anyio.CancelScope | None = None
@@ -215,11 +216,11 @@ class Pump:
         self.course.happens("opens" if self._eager else "begins")
         self._waits.begin()
         self._clock = loop_clock()
-        self._output.clock = self._clock if self._alarms else None
+        self._output.clock = self._clock if self._timed else None
         self._told("on_start")
         if self._running is not None:
             self._running.add(self)
-        if self._alarms and self._group is not None:
+        if self._timed and self._group is not None:
             self._group.start_soon(self._alarms.watch, self._waits.since, self._ring)
 
     def _close(self, raised: BaseException | None) -> None:
@@ -261,23 +262,27 @@ class Pump:
 
     async def take(self, chunk: Any) -> None:
         """Translate one piece of input, or pass it on; wait until the sink has taken what comes of it."""
-        self.stats.bytes_in += size(chunk)
+        stats, taken = self.stats, size(chunk)
+        stats.bytes_in += taken
         if self.course.source == "passing":
             self._output.held.append(chunk)
             await self._give()
             return
-        units = self.stats.units
+        units = stats.units
         try:
             await self._say(self._translator.feed, chunk)
             if self._share is not None and not self.course.finished:
-                self._share.read(size(chunk), self.stats.units, self._translator.held)
+                self._share.read(taken, stats.units, self._part)
         except OverBudget as error:
             await self.fail(error)
-        if units != self.stats.units:
-            if self.stats.first is not None:
-                self.stats.last = self._clock() - self._waits.start
-            if self._alarms:
+        if units != stats.units:
+            if stats.first is not None:
+                stats.last = self._clock() - self._waits.start
+            if self._timed:
                 self._waits.unit_came()
+
+    def _part(self) -> int:
+        return self._translator.held
 
     async def end(self) -> None:
         """The input ended."""
@@ -310,10 +315,10 @@ class Pump:
         try:
             return step(*args)
         finally:
-            spent = perf_counter() - began
+            spent, units = perf_counter() - began, translator.units
             stats.translating += spent
-            if translator.units != stats.units:
-                count, stats.units = translator.units - stats.units, translator.units
+            if units != stats.units:
+                count, stats.units = units - stats.units, units
                 if self._told.units:
                     self._told("on_unit", count, spent)
             if translator.failure is not None:
@@ -327,19 +332,20 @@ class Pump:
             # a source that reported it itself is about to end
             await self._hang_up()
             await anyio.lowlevel.checkpoint_if_cancelled()
-        output, failure, units = self._output, self._translator.failure, self._translator.units
-        await output.quiet()
+        output, failure, units = self._output, self._translator.failure, self.stats.units
+        if self.course.receiver in WRITES:
+            await output.quiet()
         at_first = failure is not None and (not units or getattr(failure, "unit", None) == 0)
         match self.course.does("reject" if at_first else "give"):
             case "put" if output.held:
                 # a failure is said whatever it takes
                 await output.put(self._share if failure is None else None)
-                if self._alarms:
+                if self._timed:
                     self._waits.read = output.written
                 if self.stats.first is None and units:
                     self.stats.first = self._clock() - self._waits.start
-            case "put" if self._alarms:
-                self._waits.read = anyio.current_time()
+            case "put" if self._timed:
+                self._waits.read = self._clock()
             case "refuse" if failure is not None:
                 output.held.clear()
                 await output.refuse(failure)

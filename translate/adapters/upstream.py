@@ -9,7 +9,7 @@ import anyio
 
 from .encodings import Inflater, undoes
 
-TURN = 16
+TURN = 64
 """Pieces after which others have their turn: what is at hand comes without a wait, and no one could leave meanwhile."""
 CLOSING = 5.0
 """Seconds that a source may take to close, whatever was cancelled."""
@@ -75,7 +75,9 @@ class Upstream:
             return self._kept(aiter(source))
         encoding = encoding_of(source)
         packed = undoes(encoding) and not self.raw
-        chunks = self._kept(source.aiter_raw() if self.raw or packed else source.aiter_bytes())
+        # what is not encoded needs no one to undo it
+        raw = self.raw or packed or encoding == "identity"
+        chunks = self._kept(source.aiter_raw() if raw else source.aiter_bytes())
         return self._kept(_inflated(chunks, encoding)) if packed else chunks
 
     def _kept(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
