@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import resource
 import selectors
 import socket
@@ -37,6 +38,7 @@ FORMATS = {"src": "unievent-sse", "dst": "gateway-sse"}
 SAID = b"".join(convert([Open("text"), Append("é"), Close(), Finish()], "events", "unievent-sse"))
 HALF = SAID[: SAID.index(b"\n\n", len(SAID) // 2) + 2]
 WHOLE = b"".join(convert(SAID, "unievent-sse", "gateway-sse"))
+SLOW = bool(os.environ.get("TRANSLATE_SLOW"))
 PAIR = ("--from", "unievent-sse", "--to", "gateway-sse", "--port", "0")
 
 
@@ -126,6 +128,29 @@ def test_silent_connections_leave_room_for_others() -> None:
             for each in silent:
                 each.close()
     assert made.log.count(" WARNING ") == 1, made.log
+
+
+@pytest.mark.skipif(not SLOW, reason="takes a minute, and 11,000 descriptors: TRANSLATE_SLOW=1")
+def test_ten_thousand_silent_connections_leave_the_probes_answering() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 11_000:
+        pytest.skip(f"{hard} descriptors are too few")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    silent: list[socket.socket] = []
+    with upstream(answers()) as up, sidecar(up.url, FILES="1024") as made:
+        try:
+            for _ in range(20):
+                for _ in range(500):
+                    silent.append(socket.socket())
+                    # those for which there is no room in the queue wait there, or are dropped
+                    silent[-1].setblocking(False)
+                    silent[-1].connect_ex((HOST, made.port))
+                for target in ("/healthz", "/readyz", "/x"):
+                    assert ask(made.port, request(target)).status == 200
+        finally:
+            for each in silent:
+                each.close()
+    assert made.log.count(" WARNING ") <= 4, made.log
 
 
 def test_a_stream_that_runs_is_not_silent() -> None:
