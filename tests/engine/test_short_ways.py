@@ -7,8 +7,22 @@ from typing import Any
 
 import pytest
 
+from tests.fuzz.objects import spoiled
 from tests.run_streams import singly, the_long_way, without_runs
-from translate import Translator, convert
+from translate import (
+    Append,
+    Close,
+    Event,
+    Finish,
+    Model,
+    Open,
+    Reason,
+    Start,
+    TokenCounts,
+    Translator,
+    convert,
+    encode,
+)
 from translate.codec import Decoder
 from translate.engine import run_reader, run_writer, runs
 from translate.engine.source import Source
@@ -101,3 +115,42 @@ def test_the_long_way_may_be_asked_of_each_end() -> None:
         assert isinstance(end, (Source, Writing))
         end.go_the_long_way()
     assert b"".join([*made.feed(DATA), *made.close()]) == b"".join(convert([DATA], "unievent-sse", "gateway-sse"))
+
+
+BYTES = [
+    *(f"{name}-sse" for name in ("unievent", "gateway", "anthropic", "openai-chat", "openai-responses", "gemini")),
+    *("gemini-interactions-sse", "gemini-array", "unievent-jsonl"),
+]
+
+
+@pytest.mark.parametrize("src", BYTES)
+def test_fragments_without_text_are_the_same_by_all_ways(src: str) -> None:
+    """Among others, first of a run and last: written for others, and as a wire says them that has no words for them."""
+    texts = ["a", "b", "d", "", "c", "", "", "e", "d", "d"]
+    events: list[Event] = [Start(Model("m"), "r", 1), Open("text"), *map(Append, texts), Close()]
+    events.append(Finish(TokenCounts(1, 2), Reason("stop")))
+    with the_long_way():
+        plain = b"".join(encode(events, src, clock=lambda: 1, loss="drop"))
+    for stream in (plain, plain.replace(b'"d"', b'""').replace("".join(texts).encode(), b"abce")):
+        for dst in (*BYTES, "gemini", "openai-chat", "events"):
+            for pieces in ([stream], [piece + b"\n\n" for piece in stream.split(b"\n\n")[:-1]]):
+                if pieces == [stream] or src.endswith("-sse"):
+                    found = list(convert(pieces, src, dst, clock=lambda: 1))
+                    with the_long_way():
+                        assert _joined(found) == _joined(list(convert(pieces, src, dst, clock=lambda: 1)))
+
+
+def _joined(out: list[Any]) -> Any:
+    return b"".join(out) if out and isinstance(out[0], bytes) else out
+
+
+@pytest.mark.parametrize("dst", [name.removesuffix("-sse") for name in BYTES if name.endswith("-sse")])
+def test_units_said_the_short_way_share_nothing(dst: str) -> None:
+    events: list[Event] = [Start(Model("m"), "r", 1), Open("text"), *map(Append, "abcdef"), Close()]
+    events.append(Finish(TokenCounts(1, 2), Reason("stop")))
+    expected = [repr(unit) for unit in encode(events, dst, clock=lambda: 1)]
+    found = []
+    for unit in encode(events, dst, clock=lambda: 1):
+        found.append(repr(unit))
+        spoiled(unit)
+    assert found == expected

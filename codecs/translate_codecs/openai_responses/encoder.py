@@ -48,6 +48,7 @@ from .words import (
     ISSUER,
     KNOWN,
     LIFECYCLE,
+    LOGPROBS,
     MESSAGE,
     NAME,
     PAD,
@@ -347,6 +348,9 @@ class ResponsesEncoder(ResponsesUnits):
                 return None
         unit = dict(usual.unit)
         unit["delta"] = event.data
+        if LOGPROBS in unit:
+            # a list of its own
+            unit[LOGPROBS] = []
         if usual.numbered:
             unit[COUNTER] = self.count
         if pad is not None:

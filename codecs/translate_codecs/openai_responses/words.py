@@ -23,6 +23,7 @@ ITEM: Final = "item"
 PADDING: Final = "o"
 """The member of a residue that holds the padding of a delta."""
 PAD: Final = "obfuscation"
+LOGPROBS: Final = "logprobs"
 COUNTER: Final = "sequence_number"
 
 R: Final = "response."
