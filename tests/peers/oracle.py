@@ -1,7 +1,7 @@
 """What ``mmsp``'s own clients make of recordings, beside what we make of them; each difference has a cause.
 
-``python -m tests.peers.oracle DIRECTORY`` reads the folders ``anthropic`` and ``openai-chat`` of a directory. It prints
-how many messages are equal, and the recordings of each cause. A difference of no known cause is an error.
+``python -m tests.peers.oracle DIRECTORY`` reads the folders of a directory that are called as codecs are. It prints how
+many messages are equal, and the recordings of each cause. A difference of no known cause is an error.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from tests.peers import oracle_causes
+from tests.peers.oracle_causes import UNKNOWN
 from tests.peers.serving import odd
 from tests.peers.vendors import NOWHERE, answering, httpx2
 from translate import TranslateError, assemble
@@ -29,12 +31,15 @@ CLIENTS = {
     "anthropic-official": ("anthropic", "AnthropicOfficialClient"),
     "ant-messages": ("anthropic", "AntMessagesClient"),
     "openai-chat": ("openai-chat", "OpenaiChatClient"),
+    "openai-responses": ("openai-responses", "OpenaiResponsesClient"),
+    "google-genai": ("gemini", "GoogleGenaiClient"),
 }
 """Type of a client → folder and codec of what it reads, and its class."""
+NEWER = ("openai-responses", "google-genai")
+"""Those whose causes are in :mod:`tests.peers.oracle_causes`."""
 REFUSE = ("EmptyResponseError", "IncompleteStreamError")
 """What a client raises once it has said all items."""
 EQUAL = "equal"
-UNKNOWN = "of no known cause"
 
 
 async def theirs(kind: str, body: bytes) -> tuple[Outcome, list[dict[str, Any]]]:
@@ -42,7 +47,10 @@ async def theirs(kind: str, body: bytes) -> tuple[Outcome, list[dict[str, Any]]]
     module = importlib.import_module(f"mmsp.{kind.replace('-', '_')}.client")
     client = getattr(module, CLIENTS[kind][1])("m", api_key="none", base_url=NOWHERE)
     async with httpx2.AsyncClient(transport=answering(body, pieces=False), trust_env=False) as http:
-        client._client = client._client.with_options(http_client=http, max_retries=0)
+        if kind == "google-genai":
+            client._client = _google(body)
+        else:
+            client._client = client._client.with_options(http_client=http, max_retries=0)
         asked = {"role": "user", "content_items": [{"type": "text.done", "text": "?"}]}
         done: list[dict[str, Any]] = []
         try:
@@ -52,6 +60,15 @@ async def theirs(kind: str, body: bytes) -> tuple[Outcome, list[dict[str, Any]]]
             return error, done
         message: dict[str, Any] = client.get_history()[1]
         return {name: value for name, value in message.items() if name != "created_at"}, done
+
+
+def _google(body: bytes) -> Any:
+    """A client of Google's library that is answered with a stream."""
+    genai, httpx = importlib.import_module("google.genai"), importlib.import_module("httpx")
+    head = {"content-type": "text/event-stream"}
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, headers=head, content=body))
+    options = genai.types.HttpOptions(httpx_async_client=httpx.AsyncClient(transport=transport))
+    return genai.Client(api_key="none", http_options=options)
 
 
 def ours(kind: str, body: bytes) -> dict[str, Any] | TranslateError:
@@ -69,20 +86,22 @@ async def compared(kind: str, body: bytes) -> set[str]:
         return {_refused(them, us)}
     if isinstance(them, Exception) and type(them).__name__ not in REFUSE:
         return {_raised(them)}
-    causes = _items(done, us["content_items"])
+    newer = kind in NEWER
+    causes = (oracle_causes.items if newer else _items)(done, us["content_items"])
     if isinstance(them, Exception):
         return {*causes - {EQUAL}, _raised(them)}
     if them["finish_reason"] != us["finish_reason"]:
-        causes.add(_reason(them["finish_reason"], us["finish_reason"]))
+        causes.add((oracle_causes.reason if newer else _reason)(them["finish_reason"], us["finish_reason"]))
     if them["usage_metadata"] != us["usage_metadata"]:
-        causes.add(_counts(kind, them["usage_metadata"], us["usage_metadata"]))
+        told = them["usage_metadata"], us["usage_metadata"]
+        causes.add(oracle_causes.counts(*told) if newer else _counts(kind, *told))
     return causes - {EQUAL} or {EQUAL}
 
 
 def _refused(them: Outcome, us: TranslateError) -> str:
     """Why we made no message."""
     names = type(us).__name__, type(them).__name__
-    if names == ("UpstreamFailure", "APIError"):
+    if names[0] == "UpstreamFailure" and names[1] in ("APIError", "ClientError"):
         return "both raise the error that the stream reports"
     if names == ("ToolArgumentsError", "ToolCallArgumentParseError"):
         return "both refuse arguments that are no object"
@@ -90,12 +109,18 @@ def _refused(them: Outcome, us: TranslateError) -> str:
         return "we refuse a second message_start"
     if names[0] == "GrammarError" and "after the terminal" in us.what:
         return "we refuse a second message behind the first"
+    if names == ("DecodeError", "JSONDecodeError"):
+        return "both refuse what is no JSON"
+    if names[0] == "TruncatedStream" and isinstance(them, Exception):
+        return "both refuse a stream that is cut short"
     return "we refuse several choices" if "one stream is one message" in us.what else UNKNOWN
 
 
 def _raised(them: Exception) -> str:
     """Why they made no message, and we did."""
     name, said = type(them).__name__, str(them)
+    if (cause := oracle_causes.raised(them)) is not None:
+        return cause
     if name == "EmptyResponseError":
         return "they refuse a message without content, or with thinking alone"
     if name == "IncompleteStreamError":
