@@ -18,6 +18,7 @@ from .engine.trace import Trace
 from .engine.translator import EventReader, EventWriter, Machine, Translator
 from .errors import shown
 from .limits import Limits
+from .messages.checking import check_document
 from .recognise import Hinting
 from .registry import codec as find_codec
 
@@ -174,11 +175,23 @@ def encode(
 
 
 @overload
-def check(stream: AsyncIterable[Any], format: Format, *, limits: Limits | None = None) -> Awaitable[list[Fault]]: ...
-@overload
-def check(stream: Iterable[Any], format: Format, *, limits: Limits | None = None) -> list[Fault]: ...
 def check(
-    stream: Iterable[Any] | AsyncIterable[Any], format: Format, *, limits: Limits | None = None
+    stream: AsyncIterable[Any], format: Format, *, what: Literal["stream"] = "stream", limits: Limits | None = None
+) -> Awaitable[list[Fault]]: ...
+@overload
+def check(
+    stream: Iterable[Any],
+    format: Format,
+    *,
+    what: Literal["stream", "request", "answer"] = "stream",
+    limits: Limits | None = None,
+) -> list[Fault]: ...
+def check(
+    stream: Iterable[Any] | AsyncIterable[Any],
+    format: Format,
+    *,
+    what: Literal["stream", "request", "answer"] = "stream",
+    limits: Limits | None = None,
 ) -> list[Fault] | Awaitable[list[Fault]]:
     """What is wrong with a stream, none if it conforms: each unit by its pydantic model, then all by the grammar.
 
@@ -186,7 +199,12 @@ def check(
     end marker, a carry without a unit that speaks of one.
     The check ends at the first unit that is wrong: with all the faults of its form by the model, then with what the
     decoder says of it and where it is. For an asynchronous stream, await the result.
+
+    ``what="request"`` or ``"answer"``: a document in place of a stream, a dict or bytes. What is wrong with it is named
+    by its ``path``, calls and results that do not pair among it.
     """
+    if what != "stream":
+        return check_document(stream, format, what, limits or Limits())
     checker = _Checker(format, limits)
     if isinstance(stream, AsyncIterable):
         return _acheck(stream, checker)

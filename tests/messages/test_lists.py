@@ -61,6 +61,11 @@ def test_what_is_no_list_is_refused() -> None:
         convert_messages({"role": "user"}, A, C)  # type: ignore[arg-type]
 
 
+def test_a_result_that_only_the_carry_has_comes_home() -> None:
+    document = chat(Q, calls(chat_call()), tool(), Q)
+    assert home(document, C, "gateway") == document
+
+
 # ---- the gateway -----------------------------------------------------------------------------------------
 
 GATEWAY: Json = {

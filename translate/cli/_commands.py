@@ -26,6 +26,10 @@ _HEAD = 1 << 16
 
 def convert_any(args: Namespace) -> Status:
     """Convert one stream that is piped through, or logs."""
+    if args.what != "stream":
+        from . import _documents
+
+        return _documents.convert(args)
     from . import _logs
 
     return _logs.convert_any(args, convert)
@@ -91,6 +95,10 @@ def recognised(source: Input, *, quiet: bool = False) -> tuple[str, Iterable[byt
 
 def check(args: Namespace) -> Status:
     """Print what is wrong with a stream, a finding a line."""
+    if args.what != "stream":
+        from . import _documents
+
+        return _documents.check(args)
     with Input(args.file) as source, Output(STANDARD) as target:
         src, chunks = recognised(source) if args.src == "auto" else (readable(args.src), source)
         findings = translate.check(chunks, src, limits=limits_of(args))

@@ -15,6 +15,7 @@ from ._conformance import conformance as run_conformance
 from ._diff import ABOUT as DIFF
 from ._diff import ENDING as DIFF_ENDING
 from ._diff import add_diff
+from ._documents import WHATS
 from ._files import STANDARD
 from ._help import Parser, add_help
 from ._inspect import COLOURS
@@ -32,6 +33,7 @@ _LIMITS = {
     "part": "characters or bytes of one part: a text, a call's arguments",
     "nesting": "levels of arrays and objects",
     "carry": "bytes of one carry",
+    "state": "characters of one envelope of state",
 }
 
 _ABOUT = """\
@@ -129,6 +131,7 @@ def build_parser() -> Parser:
     check = commands.add_parser("check", help="find what is wrong with a stream", description=_CHECK, epilog=STATUSES)
     check.set_defaults(run=_commands.check)
     _add_input(check)
+    _add_what(check, WHATS[:3])
     _add_limits(check)
 
     assemble = commands.add_parser(
@@ -189,6 +192,12 @@ def _add_convert(parser: ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
     )
+    _add_what(parser)
+    parser.add_argument(
+        "--profile",
+        metavar="PROFILE",
+        help="of a request: what the server takes, a name such as openai-compatible or a .toml file",
+    )
     _add_loss(parser)
     parser.add_argument(
         "--errors",
@@ -238,6 +247,15 @@ def _add_inspect(parser: ArgumentParser) -> None:
     parser.add_argument("--html", metavar="OUT", help="write a page to look at it, one file, in place of the timeline")
     parser.add_argument("--svg", metavar="OUT", help="write a picture, of some hundred units at most")
     _add_limits(parser)
+
+
+def _add_what(parser: ArgumentParser, words: tuple[str, ...] = WHATS) -> None:
+    parser.add_argument(
+        "--what",
+        choices=words,
+        default="stream",
+        help="what the input is: a stream (the default), or JSON, one document or one a line",
+    )
 
 
 def _add_clock(parser: ArgumentParser) -> None:

@@ -70,8 +70,9 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
     if src == dst and _stays(document, asked):
         return document
     node = _decode(reader, body, src, what, telling, asked)
-    if what == "request" and asked.strict:
-        _check_pairs(node)
+    coming_home = carry is not None and isinstance(carry.get(dst), list)
+    if what == "request" and asked.strict and not coming_home:
+        check_pairs(node)
     if asked.model is not None:
         _rename(node, asked.model)
     if isinstance(node, Answer) and node.reason.word == "stop" and any(part.kind == "tool_call" for part in node.parts):
@@ -87,7 +88,7 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
     if src == dst:
         plain = _again(reader, writer, body, source, target, what, asked, raw=True)
         return applied(native, differences(plain, body)) if plain is not None else native
-    if carry is not None and isinstance(carry.get(dst), list):
+    if carry is not None and coming_home:
         return applied(native, carry[dst])  # type: ignore[no-any-return]
     if asked.loss == "carry":
         home = _again(writer, reader, native, target, source, what, asked)
@@ -238,8 +239,11 @@ def _again(
         return None
 
 
-def _check_pairs(request: Request) -> None:
-    """Raises :class:`RequestError` for a call without its result, or a result without its call, in the middle."""
+def check_pairs(request: Request) -> None:
+    """Hold the calls and results of a request to each other.
+
+    Raises :class:`RequestError` for a call without its result, or a result without its call, in the middle.
+    """
     ids = Ids(request.turns)
     for part, what, expected in (
         *((part, "a result of no call", "a call with this id before it") for part in ids.unasked),
