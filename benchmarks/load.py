@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -62,11 +62,22 @@ def proxy(kind: str, upstream: str, load: Load) -> Iterator[Proxy]:
         command += ["--port", "0", "--max-concurrent", str(max(load.streams, 1000))]
     else:
         command = ["benchmarks.passing", kind, upstream]
+    with started(command) as (process, url, _):
+        yield Proxy(kind, url, process.pid)
+
+
+@contextmanager
+def started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], str, Callable[[], str]]]:
+    """A proxy that a module of Python is, while the block runs: its process, where it listens, what it has logged."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(ROOTS)}
     with tempfile.TemporaryFile("w+") as log:
+
+        def said() -> str:
+            return os.pread(log.fileno(), 1 << 30, 0).decode("utf-8", "replace")
+
         process = subprocess.Popen([sys.executable, "-m", *command], env=env, stderr=log)
         try:
-            yield Proxy(kind, _address(process, log.fileno()), process.pid)
+            yield process, _address(process, log.fileno()), said
         finally:
             process.terminate()
             try:

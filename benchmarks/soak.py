@@ -123,7 +123,7 @@ def _unchunked(data: bytes) -> bytes:
     raise ValueError("the body has no end")
 
 
-def _state(pid: int) -> tuple[float, int]:
+def state(pid: int) -> tuple[float, int]:
     """MiB that are resident, and descriptors that are open."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024, len(os.listdir(f"/proc/{pid}/fd"))
@@ -155,12 +155,12 @@ async def soak(seconds: float, clients: int, every: float) -> bool:
         tasks = [asyncio.create_task(made.client(number)) for number in range(clients)]
         while time.monotonic() < made.until:
             await asyncio.sleep(min(every, max(made.until - time.monotonic(), 0.1)))
-            seen.append(_state(process.pid))
+            seen.append(state(process.pid))
             told = f"{time.monotonic() - began:6.0f} s  {seen[-1][0]:6.1f} MiB  {seen[-1][1]:4d} descriptors"
             print(told, f" {sum(made.counts.values())} requests, {len(made.wrong)} wrong", flush=True)
         await asyncio.gather(*tasks)
         await asyncio.sleep(3)
-        last = _state(process.pid)
+        last = state(process.pid)
     finally:
         process.terminate()
         # the upstream goes on meanwhile

@@ -32,7 +32,8 @@ def anyio_backend() -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["connection_made", "data_received", "connection_lost", "on_response_complete", "shutdown"]
+    "name",
+    ["connection_made", "data_received", "connection_lost", "on_response_complete", "send_400_response", "shutdown"],
 )
 def test_connections_of_uvicorn_are_told_of_what_happens(name: str) -> None:
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -41,12 +42,14 @@ def test_connections_of_uvicorn_are_told_of_what_happens(name: str) -> None:
 
 
 def test_connections_of_uvicorn_are_made_so_and_have_these() -> None:
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+    from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
     taken = inspect.signature(H11Protocol).parameters
     assert {"config", "server_state", "app_state"} <= taken.keys()
     source = inspect.getsource(H11Protocol.__init__)
-    assert all(f"self.{name}" in source for name in ("conn", "transport", "connections", "loop"))
+    assert all(f"self.{name}" in source for name in ("conn", "transport", "connections", "loop", "cycle"))
+    cycle = inspect.getsource(RequestResponseCycle)
+    assert all(f"self.{name}" in cycle for name in ("disconnected", "message_event"))
 
 
 def test_a_server_of_uvicorn_starts_without_sockets_and_is_told_of_signals() -> None:

@@ -227,3 +227,28 @@ def test_requests_that_are_pipelined_are_answered_in_turn(up: Recorder, port: in
         assert [wire.answer().body for _ in many] == [b"/base/%d%d" % (n, n) for n in range(20)]
         wire.send(request("/last"))
         assert wire.answer().body == b"/base/last"
+
+
+# ---- what the server finds while the sidecar answers -----------------------------------------------------
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    "lines", [(LENGTH, CHUNKED), (CHUNKED, b"Sec-Fetch-Site: cross-site"), (CHUNKED, b"Host: evil.example")]
+)
+def test_a_body_that_breaks_while_its_request_is_refused_is_no_fault(
+    lines: tuple[bytes, ...], late: bool, up: Recorder
+) -> None:
+    broken = b"GET /smuggled HTTP/1.1\r\n\r\n"
+    with sidecar(up.url) as made:
+        for _ in range(20):
+            with Wire(made.port, request("/x", *lines, method="POST") + (b"" if late else broken)) as wire:
+                got = wire.answer()
+                assert got.status in (400, 403)
+                if late:
+                    wire.send(broken)
+                # another request is none that it could be followed by
+                assert wire.rest() == b""
+        assert ask(made.port, request("/healthz")).status == 200
+    assert up.asked == []
+    assert "ASGI" not in made.log

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, TypeAlias, Unpack, cast
 
@@ -24,7 +24,7 @@ from .output import GRACE, LEFT
 from .pump import Pump
 from .reported import reported
 from .running import Running
-from .upstream import Response, Source, Upstream
+from .upstream import Response, Source, Upstream, is_open
 
 Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -251,7 +251,7 @@ class StreamResponse:
     async def _head(self, send: Send) -> None:
         """Answer with the head alone."""
         answer = self._answer(send)
-        if isinstance(self._source, (AsyncIterable, Response)):
+        if is_open(self._source):
             upstream = Upstream(self._source)
             self._streams(upstream, answer)
             await upstream.aclose()

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Unpack
@@ -27,7 +27,7 @@ from .observe import Observer, Outcome, Stats, Told, Watched, outcome_of
 from .options import Sink, StreamOptions, Timeouts
 from .output import GRACE, Output, SinkError, loop_clock
 from .running import Running
-from .upstream import TURN, Response, Source, Upstream, opened, size
+from .upstream import TURN, Source, Upstream, is_open, opened, size
 
 HOLD = 0.1
 """Seconds that a sink has to be cancelled."""
@@ -119,7 +119,7 @@ class Pump:
         """Run a stream from its source. ``head`` is shown the source once it is open, and may raise what it fails of;
         ``gone`` returns when the receiver has left.
         """
-        if isinstance(source, (AsyncIterable, Response)):
+        if is_open(source):
             # it is closed even where nothing is ever asked of it
             self._upstream = Upstream(source)
 

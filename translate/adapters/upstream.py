@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, cast
 
 import anyio
 
@@ -28,7 +28,6 @@ class Headers(Protocol):
         ...
 
 
-@runtime_checkable
 class Response(Protocol):
     """What is used of a response of httpx or httpx2 that was asked for as a stream."""
 
@@ -57,11 +56,21 @@ Source: TypeAlias = Opened | Callable[[], Awaitable[Opened]]
 """A stream, or what opens one when it is called; then opening is part of the stream, and can be cancelled with it."""
 
 
+def is_response(source: object) -> TypeGuard[Response]:
+    """Whether it is one. A protocol of ``typing`` would look at all that it names, with each request."""
+    return hasattr(source, "aiter_raw") and hasattr(source, "status_code")
+
+
+def is_open(source: Source) -> TypeGuard[Opened]:
+    """Whether it is a stream, and not what opens one."""
+    return isinstance(source, AsyncIterable) or is_response(source)
+
+
 class Upstream:
     """An open source: iterate over it once; :meth:`aclose` ends it at any time."""
 
     def __init__(self, source: Opened) -> None:
-        self.response = source if isinstance(source, Response) else None
+        self.response: Response | None = source if is_response(source) else None
         if self.response is None and not isinstance(source, AsyncIterable):
             raise TypeError(f"a source is an asynchronous iterable or a response, not {type(source).__name__}")
         self.raw = False
@@ -70,9 +79,9 @@ class Upstream:
         self._parts: list[Any] = [source]
 
     def __aiter__(self) -> AsyncIterator[Any]:
-        source = self._source
-        if not isinstance(source, Response):
-            return self._kept(aiter(source))
+        source = self.response
+        if source is None:
+            return self._kept(aiter(cast(AsyncIterable[Any], self._source)))
         encoding = encoding_of(source)
         packed = undoes(encoding) and not self.raw
         # what is not encoded needs no one to undo it
@@ -117,7 +126,7 @@ async def _inflated(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterato
 
 async def opened(source: Source) -> Upstream:
     """Open a source."""
-    if isinstance(source, (AsyncIterable, Response)) or not callable(source):
+    if is_open(source) or not callable(source):
         return Upstream(source)
     return Upstream(await source())
 

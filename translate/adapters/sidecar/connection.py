@@ -66,6 +66,18 @@ class Connection(H11Protocol):
         # the time between two requests is the server's own
         self._watch(timed=self.conn.their_state is not h11.IDLE)
 
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP: say so, where no answer has begun, and hang up.
+
+        Whoever answers the request that it was part of is told that the client has left.
+        """
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
     def _watch(self, *, timed: bool = True) -> None:
         if not self._waits or self.transport.is_closing():
             self._rest()

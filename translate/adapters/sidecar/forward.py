@@ -36,6 +36,8 @@ class Forwarder:
         self.host = None if route.host is None else host_of(f"[{route.host}]" if ":" in route.host else route.host)
         self.transport = Pool(settings.max_concurrent, settings.keep_upstream, context_of(settings))
         self._base = base_of(settings.upstream)
+        # looked at once
+        self._url, self._path = httpx2.URL(self._base), urlsplit(self._base).path
         self.running = running
         self.observers = list(observers)
         # the arguments are looked at now, not with the first request
@@ -53,13 +55,13 @@ class Forwarder:
         target = target if target.startswith("/") else "/" + target
         request = httpx2.Request(
             scope["method"],
-            self._base,
+            self._url,
             headers=sent_fields(fields, request_id, scope, settings),
             content=body or None,
             extensions={
                 "timeout": {"connect": wait, "pool": wait, "read": None, "write": None},
                 # a URL would be spelled anew
-                "target": (urlsplit(self._base).path + target).encode("ascii"),
+                "target": (self._path + target).encode("ascii"),
             },
         )
 

@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from ..fields import Fields
 from .rules import Refused
 
 _AUTHORITY = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z._-]+))(?::([0-9]{0,5}))?", re.IGNORECASE | re.ASCII)
+_LONG = 255 + len(".:65535")
+"""What a name, its last point and a port take."""
 _SIMPLE = frozenset((b"", b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data"))
 """The media types that a page may send to other sites unasked."""
 
 
 def host_of(authority: str) -> str | None:
     """The host that an authority names, in the spelling that hosts are compared in; ``None`` where it names none."""
+    return _host_of(authority) if len(authority) <= _LONG else None
+
+
+@lru_cache(128)
+def _host_of(authority: str) -> str | None:
     found = _AUTHORITY.fullmatch(authority)
     if found is None or int(found[3] or 0) > 65535:
         return None
