@@ -18,7 +18,7 @@ VALUES = st.recursive(
 
 
 def whole(*pieces: str) -> bool:
-    arguments = Arguments()
+    arguments = Arguments(256)
     for piece in pieces[:-1]:
         arguments.add(piece)
     ahead = arguments.whole(pieces[-1])
@@ -63,7 +63,7 @@ def test_a_value_is_whole_with_its_last_character(value: object, data: st.DataOb
 
 
 def test_time_is_linear() -> None:
-    arguments = Arguments()
+    arguments = Arguments(256)
     arguments.add("{")
     for _ in range(20_000):
         arguments.add('"a":1,')

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from translate.carry import patches
 from translate.carry.repeats import Repeats
 
@@ -23,7 +25,7 @@ def learn(repeats: Repeats, *units: tuple[str, dict[str, Any]]) -> list[Any]:
         moved = expected if values is None else repeats.moved(FORM, expected, values)
         assert moved is not None
         patch = patches.diff(moved, unit)
-        assert patches.apply(moved, patch) == unit
+        assert patches.apply(moved, patch, 256) == unit
         out.append(patch or values)
         repeats.take(FORM, canonical(text), unit, [text])
     return out
@@ -31,17 +33,17 @@ def learn(repeats: Repeats, *units: tuple[str, dict[str, Any]]) -> list[Any]:
 
 def test_what_repeats_is_carried_with_the_first() -> None:
     units: list[Any] = [(t, {"d": {"t": t, "role": "r"}, "fp": "x", "usage": None}) for t in ("a", "b", "c")]
-    assert learn(Repeats(), *units) == [[[["d", "role"], "r"], [["fp"], "x"], [["usage"], None]], None, None]
+    assert learn(Repeats(256), *units) == [[[["d", "role"], "r"], [["fp"], "x"], [["usage"], None]], None, None]
 
 
 def test_a_text_that_the_unit_says_elsewhere_is_a_hole() -> None:
     units: list[Any] = [(t, {"d": {"t": t, "again": [{"x": t}]}}) for t in ("a", "b", "c")]
-    assert learn(Repeats(), *units) == [[[["d", "again"], [{"x": "a"}]]], None, None]
+    assert learn(Repeats(256), *units) == [[[["d", "again"], [{"x": "a"}]]], None, None]
 
 
 def test_of_what_moves_only_the_values_are_carried() -> None:
     units: list[Any] = [(t, {"d": {"t": t}, "pad": f"<{t}>", "n": {"out": i}}) for i, t in enumerate("abcd")]
-    assert learn(Repeats(), *units) == [
+    assert learn(Repeats(256), *units) == [
         [[["pad"], "<a>"], [["n"], {"out": 0}]],
         [[["pad"], "<b>"], [["n", "out"], 1]],
         [2, "<c>"],
@@ -53,29 +55,29 @@ def test_values_are_told_in_one_order_whatever_that_of_members_is() -> None:
     """The other end may have had the same objects with their members in another order."""
     units: list[Any] = [(t, {"d": {"t": t}, "pad": f"<{t}>", "n": {"out": i}}) for i, t in enumerate("abcd")]
     turned = [(text, dict(reversed(unit.items()))) for text, unit in units]
-    assert learn(Repeats(), *turned)[2:] == learn(Repeats(), *units)[2:]
+    assert learn(Repeats(256), *turned)[2:] == learn(Repeats(256), *units)[2:]
 
 
 def test_a_unit_that_differs_otherwise_has_a_patch() -> None:
     units: list[Any] = [("a", {"d": {"t": "a"}, "k": 1}), ("b", {"d": {"t": "b"}}), ("c", {"d": {"t": "c"}, "k": 1})]
-    assert learn(Repeats(), *units) == [[[["k"], 1]], [[["k"]]], [[["k"], 1]]]
+    assert learn(Repeats(256), *units) == [[[["k"], 1]], [[["k"]]], [[["k"], 1]]]
 
 
 def test_units_as_they_are_written_leave_no_trace() -> None:
-    repeats = Repeats()
+    repeats = Repeats(256)
     assert learn(repeats, *((t, canonical(t)) for t in "abc")) == [None] * 3
     assert repeats.expected(FORM, canonical("x"), ["x"]) == canonical("x")
 
 
 def test_forms_are_told_apart() -> None:
-    repeats = Repeats()
+    repeats = Repeats(256)
     learn(repeats, ("a", {"d": {"t": "a"}, "k": 1}))
     assert repeats.expected("other", canonical("x"), ["x"]) == canonical("x")
     assert repeats.expected(FORM, canonical("x"), ["x"]) == {"d": {"t": "x"}, "k": 1}
 
 
 def test_values_that_do_not_fit_are_refused() -> None:
-    repeats = Repeats()
+    repeats = Repeats(256)
     learn(repeats, *((t, {"d": {"t": t}, "pad": f"<{t}>"}) for t in "ab"))
     wrong: list[object] = [None, [], ["x", "y"], {}, "x"]
     for values in wrong:
@@ -84,7 +86,7 @@ def test_values_that_do_not_fit_are_refused() -> None:
 
 
 def test_other_sides_do_not_make_it_grow_without_bound() -> None:
-    repeats = Repeats()
+    repeats = Repeats(256)
     for i in range(1_000):
         repeats.take(i, {}, {"k": i}, [])
         repeats.take(FORM, {}, {str(i): 1}, [])
@@ -96,7 +98,7 @@ def test_other_sides_do_not_make_it_grow_without_bound() -> None:
 
 
 def test_what_is_large_is_not_kept() -> None:
-    repeats = Repeats()
+    repeats = Repeats(256)
     large = "x" * (1 << 16)
     for change in ({"k": large}, {large: 1}, {"d": {"t": "a", "k": [large]}}):
         assert not repeats.take(FORM, canonical("a"), {**canonical("a"), **change}, ["a"])
@@ -106,3 +108,13 @@ def test_what_is_large_is_not_kept() -> None:
     # small again, it is
     learn(repeats, *((t, {**canonical(t), "k": 1}) for t in "ab"))
     assert repeats.expected(FORM, canonical("c"), ["c"]) == {**canonical("c"), "k": 1}
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(300, True), (270, False), (5, False)])
+def test_what_is_expected_nests_no_deeper_than_the_limit_says(limit: int, expected: bool) -> None:
+    deep: Any = 1
+    for _ in range(280):
+        deep = {"a": deep}
+    repeats = Repeats(limit)
+    repeats.take("f", {"k": "a"}, {"k": "a", "x": deep}, ["a"])
+    assert repeats.expected("f", {"k": "b"}, ["b"]) == ({"k": "b", "x": deep} if expected else {"k": "b"})

@@ -33,7 +33,7 @@ def same_call(said: Open, meant: Open) -> bool:
     return said.id == meant.id or (not meant.id and said.id is not None and said.id.startswith(_MADE))
 
 
-def is_whole(raw: str, nesting: int = jsontext.NESTING) -> bool:
+def is_whole(raw: str, nesting: int) -> bool:
     """Whether the arguments of a call that was cut off are a whole object all the same, ``nesting`` levels at most."""
     try:
         return bool(raw.strip(BLANK)) and isinstance(jsontext.loads_str(raw, nesting), dict)
@@ -94,9 +94,11 @@ class Arguments:
     on; it is taken for whole where it is short and is one now.
     """
 
-    __slots__ = ("_looked", "_pieces", "_size", "_state", "_whole")
+    __slots__ = ("_looked", "_nesting", "_pieces", "_size", "_state", "_whole")
 
-    def __init__(self) -> None:
+    def __init__(self, nesting: int) -> None:
+        """``nesting``: levels of the value, at most."""
+        self._nesting = nesting
         self._pieces: list[str] = []
         self._looked = self._size = 0
         self._state = _State(0, False, False, False, False)
@@ -116,12 +118,12 @@ class Arguments:
         self._looked = len(self._pieces)
         state = _scanned(self._state, more) if more else self._state
         if state.stray and self._size + len(more) <= _BARE:
-            return _is_json("".join([*self._pieces, more]))
+            return _is_json("".join([*self._pieces, more]), self._nesting)
         if not state.ended or state.stray:
             return False
         if self._state.ended and self._whole is not None:
             return self._whole
-        found = _is_json("".join([*self._pieces, more]))
+        found = _is_json("".join([*self._pieces, more]), self._nesting)
         if self._state.ended:
             self._whole = found
         return found
@@ -170,9 +172,9 @@ def _scanned(state: _State, text: str) -> _State:
     return _State(depth, in_text, escaped, ended, stray)
 
 
-def _is_json(text: str) -> bool:
+def _is_json(text: str, nesting: int) -> bool:
     try:
-        jsontext.loads_str(text)
+        jsontext.loads_str(text, nesting)
     except TranslateError:
         return False
     return True

@@ -46,7 +46,7 @@ def diff(canonical: Any, actual: Any) -> Patch:
     return out
 
 
-def apply(unit: Any, patch: Any, nesting: int = jsontext.NESTING) -> Any:
+def apply(unit: Any, patch: Any, nesting: int) -> Any:
     """``unit`` with the operations applied; neither it nor the patch is changed.
 
     Time is linear in both. Raises :class:`PatchError`, also where the result would nest deeper than ``nesting``.

@@ -76,9 +76,11 @@ class _Hole(str):
 class Repeats:
     """How the units of each form differ from those that their codec would write."""
 
-    __slots__ = ("_asked", "_changes", "_met", "_moving")
+    __slots__ = ("_asked", "_changes", "_met", "_moving", "_nesting")
 
-    def __init__(self) -> None:
+    def __init__(self, nesting: int) -> None:
+        """``nesting``: levels of a unit, at most."""
+        self._nesting = nesting
         self._changes: dict[Hashable, patches.Patch] = {}
         self._moving: dict[Hashable, list[list[Any]]] = {}
         self._asked: tuple[JsonObject, JsonObject] | None = None
@@ -93,7 +95,7 @@ class Repeats:
             return canonical
         if self._asked is None or self._asked[0] is not canonical:
             try:
-                self._asked = canonical, patches.apply(canonical, _filled(changes, says))
+                self._asked = canonical, patches.apply(canonical, _filled(changes, says), self._nesting)
             except patches.PatchError:
                 self._asked = canonical, canonical
         return self._asked[1]
@@ -122,7 +124,8 @@ class Repeats:
         if not isinstance(values, list) or len(values) != len(moving):
             return None
         try:
-            return patches.apply(expected, [list(pair) for pair in zip(moving, values, strict=True)])  # type: ignore[no-any-return]
+            changes = [list(pair) for pair in zip(moving, values, strict=True)]
+            return patches.apply(expected, changes, self._nesting)  # type: ignore[no-any-return]
         except patches.PatchError:
             return None
 

@@ -317,7 +317,7 @@ class _Case:
 
     def half_calls(self) -> None:
         """A call that was cut off is said as no whole one."""
-        halves = {call for call, cut in calls(self.events) if cut and not is_whole(call[1])}
+        halves = {call for call, cut in calls(self.events) if cut and not is_whole(call[1], jsontext.NESTING)}
         said = {call for call, cut in calls(self.decoded(self.encoded("drop"))) if not cut} if halves else set()
         whole = {call for call, cut in calls(self.events) if not cut}
         taken = sorted(halves & said - whole)

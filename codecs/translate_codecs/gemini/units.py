@@ -52,7 +52,7 @@ class Units:
         self.options = options
         self.head = Open("text")
         """What opened the open part, or the last one."""
-        self.repeats = Repeats()
+        self.repeats = Repeats(options.limits.nesting)
         self.counts: TokenCounts | None = None
         """All counts that chunks said so far."""
         self.steady: tuple[str, ...] | None = None

@@ -42,7 +42,7 @@ class ChatDecoder(Decoder):
 
     def __init__(self, codec: Codec, options: Options) -> None:
         super().__init__(codec, options)
-        self._known = Known(Serial(NAME, options.limits.part))
+        self._known = Known(Serial(NAME, options.limits.part), options.limits.nesting)
         self._units = Units(options)
         self._ended = self._failed = False
         self._last = _Last()

@@ -64,6 +64,8 @@ class Known:
     """What is known of a stream. Only :meth:`Step.take` and those who write change it."""
 
     serial: Serial[Key]
+    nesting: int
+    """Levels of a call's arguments, at most."""
     started: bool = False
     begun: int = 0
     """Parts that began."""
@@ -299,7 +301,7 @@ class Step:
         if call is None:
             key: Key = ("tool_call", self.begun)
             index = piece.index if piece.index is not None else f"#{self.begun}"
-            call = Call(key, index, piece.id, piece.free, Arguments())
+            call = Call(key, index, piece.id, piece.free, Arguments(self.known.nesting))
             self.calls.pop(index, None)
             self.calls[index] = self.by_key[key] = call
             self._begin(key, Open("tool_call", piece.id, piece.name))

@@ -47,7 +47,7 @@ class Units:
         self.entries = 0
         """Entries of ``reasoning_details`` that were said."""
         self.field = FIELDS[0]
-        self.repeats = Repeats()
+        self.repeats = Repeats(options.limits.nesting)
         self.steady = False
         """Whether the last unit was a fragment of the open part, and the next one may well be as expected."""
         self._at: int | None = None

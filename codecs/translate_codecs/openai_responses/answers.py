@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -113,7 +114,8 @@ def _write(part: Part, writing: Writing, index: int) -> list[JsonObject]:
             item = {key: value for key, value in item.items() if key in ("type", "id", "summary", "content")}
         writing.part_rest(part, item)
         return [item]
-    native = whole_item(part.data) if kind == "tool_call" and part.via is None and '"type":"' in part.data else None
+    said = kind == "tool_call" and part.via is None and '"type":"' in part.data
+    native = whole_item(part.data, sys.maxsize) if said else None
     if native is not None and _is_of_client(native):
         # a call that the client answers, as a stream says it
         return [native]

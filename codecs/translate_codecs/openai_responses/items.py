@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from translate.algebra.events import Annotate, Append, Close, Event, JsonObject,
 from translate.algebra.json_form import base64_bytes
 from translate.algebra.parts import Part, parts
 from translate.algebra.reading import member, optional
-from translate.errors import DecodeError, TranslateError
+from translate.errors import DecodeError
 
 from .words import (
     CALL,
@@ -171,25 +172,25 @@ def added_item(head: Open, response: Any, index: int, type_: str | None = None) 
     return {"id": id, "type": type_, "status": "in_progress", "call_id": id, **named}
 
 
-def whole_item(data: object) -> JsonObject | None:
-    """The item that was said in JSON."""
+def whole_item(data: object, nesting: int) -> JsonObject | None:
+    """The item that was said in JSON. Raises :class:`LimitExceeded` for more than ``nesting`` levels."""
     try:
-        found = jsontext.loads_str(data) if isinstance(data, str) else None
-    except TranslateError:
+        found = jsontext.loads_str(data, nesting) if isinstance(data, str) else None
+    except DecodeError:
         return None
     return found if isinstance(found, dict) else None
 
 
-def answered_item(said: Sequence[Event]) -> JsonObject | None:
-    """The item that :func:`end_of_whole` told by ``said``."""
+def answered_item(said: Sequence[Event], nesting: int) -> JsonObject | None:
+    """The item that :func:`end_of_whole` told by ``said``. Raises as :func:`whole_item`."""
     data = [event.data for event in said if type(event) is Append]
-    item = whole_item(data[0]) if data else None
+    item = whole_item(data[0], nesting) if data else None
     if item is None or len(data) == 1:
         return item
     result = RESULTS.get(str(item.get("type")))
     try:
-        return {**item, result: jsontext.loads_str(str(data[1]))} if result else item
-    except TranslateError:
+        return {**item, result: jsontext.loads_str(str(data[1]), nesting)} if result else item
+    except DecodeError:
         return item
 
 
@@ -201,8 +202,10 @@ def image_item(head: Open, data: bytes, response: Any, index: int) -> JsonObject
     return {"id": head.id or made("ig", response, index), "type": IMAGE, "status": "completed", **said}
 
 
-def item_of(part: Part, response: Any, index: int, annotations: Sequence[Any] = ()) -> JsonObject:
-    """The whole item of a part, alone; an empty one where there are no words for it."""
+def item_of(
+    part: Part, response: Any, index: int, annotations: Sequence[Any] = (), *, nesting: int = sys.maxsize
+) -> JsonObject:
+    """The whole item of a part, alone; an empty one where there are no words for it. Raises as :func:`whole_item`."""
     head, data = part.head, part.data
     type_ = item_type(head)
     if isinstance(data, bytes):
@@ -219,15 +222,15 @@ def item_of(part: Part, response: Any, index: int, annotations: Sequence[Any] = 
         return {**item, "summary": summary, **state_words(part.states[-1] if part.states else None)}
     if type_ == CALL:
         return {**item, "status": "completed", "arguments": data or "{}"}
-    return whole_item(data) or {}
+    return whole_item(data, nesting) or {}
 
 
-def items_of(events: Iterable[Event], response: Any, index: int) -> list[JsonObject]:
-    """The items of parts that came with no item of their own."""
+def items_of(events: Iterable[Event], response: Any, index: int, nesting: int) -> list[JsonObject]:
+    """The items of parts that came with no item of their own. Raises as :func:`whole_item`."""
     out: list[JsonObject] = []
     for part in parts(events):
         if isinstance(part, Part):
-            out.append(item_of(part, response, index + len(out)))
+            out.append(item_of(part, response, index + len(out), nesting=nesting))
     return [item for item in out if item]
 
 

@@ -222,7 +222,8 @@ class ResponsesUnits(ResponsesDecoder, Encoder):
         cut = type(last) is Close and last.cut
         text = "".join([event.data for event in events if type(event) is Append and type(event.data) is str])
         if item.type == MESSAGE:
-            added = [part for built in items_of(events, wire.id, 0) for part in built.get("content", [])]
+            built = items_of(events, wire.id, 0, self.options.limits.nesting)
+            added = [part for each in built for part in each.get("content", [])]
             whole = {**whole, CONTENT: [*whole.get(CONTENT, []), *added]}
         elif item.type == REASONING:
             states = [event.state for event in events if type(event) is Append and event.state is not None]
@@ -236,7 +237,7 @@ class ResponsesUnits(ResponsesDecoder, Encoder):
         elif item.type == CALL:
             whole = {**whole, "arguments": item.text() + text}
         else:
-            whole = answered_item(events)
+            whole = answered_item(events, self.options.limits.nesting)
         if whole is None:
             return None
         if cut and item.type in (CALL, CUSTOM, REASONING):
@@ -255,7 +256,7 @@ class ResponsesUnits(ResponsesDecoder, Encoder):
             home = self.alone(events[0])
             usage = next((event.usage for event in events if type(event) is Usage), None)
             said = {"status": "failed", "error": error_words(last, home=home)}
-        built = items_of(events, wire.id, wire.next)
+        built = items_of(events, wire.id, wire.next, self.options.limits.nesting)
         output = [item for _, item in wire.items()] + built
         counts_said = None if usage is None else usage_words(usage)
         # where no unit told of the response, nothing is stamped that another reader would not expect

@@ -6,6 +6,7 @@ from the one expected (:meth:`Wire.compact`), and made of that again (:meth:`Wir
 
 from __future__ import annotations
 
+import sys
 from copy import copy
 from typing import Any, Final
 
@@ -327,7 +328,7 @@ class Wire:
             if place is not None and isinstance(unit.get("part"), dict):
                 expected = place.whole()
                 before = place.weight()
-                place.done = patches.apply(expected, jsontext.copied(patches.diff(expected, unit["part"])))
+                place.done = patches.apply(expected, jsontext.copied(patches.diff(expected, unit["part"])), sys.maxsize)
                 self.size += place.weight() - before
                 place.open, place.told, item.at = False, True, place
         elif type_ == DONE_ITEM:
@@ -393,7 +394,7 @@ class Wire:
     def _take_done(self, item: Item, unit: JsonObject) -> None:
         before, expected = item.weight(), item.whole()
         if isinstance(unit.get("item"), dict):
-            expected = patches.apply(expected, jsontext.copied(patches.diff(expected, unit["item"])))
+            expected = patches.apply(expected, jsontext.copied(patches.diff(expected, unit["item"])), sys.maxsize)
         item.done = expected
         self.open.pop(item.index, None)
         self.finished = Finished(item.index, expected, self.finished)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import ClassVar, Final
@@ -132,7 +133,7 @@ def as_it_was(stop: JsonObject, event: Finish) -> JsonObject:
     if STAMP in own:
         stop["created_at"] = own[STAMP]
     try:
-        was = patches.apply(stop, own.get("patch", []))
+        was = patches.apply(stop, own.get("patch", []), sys.maxsize)
         if read_stop(was) != read_stop(stop):
             return stop
         # what the event left out is unknown
