@@ -7,6 +7,7 @@ from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 
+from translate.cli._examples import EXAMPLES
 from translate.cli._parser import PROGRAM, build_parser
 from translate.cli._status import STATUSES
 
@@ -26,13 +27,17 @@ def page() -> str:
     (commands,) = (action for action in parser._actions if isinstance(action, _SubParsersAction))
     parts = [HEAD, _paragraphs(parser.description)]
     for name, command in commands.choices.items():
-        parts += [f"## {name}\n", _paragraphs(command.description), _usage(command), *_groups(command)]
+        parts += [f"## {name}\n", _paragraphs(command.description), _usage(command), _examples(name), *_groups(command)]
     parts += ["## Exit status\n", _statuses()]
     return "\n".join(parts)
 
 
 def _paragraphs(text: str | None) -> str:
     return f"{text or ''}".strip() + "\n"
+
+
+def _examples(name: str) -> str:
+    return "\n".join(["```text", *EXAMPLES[name], "```"]) + "\n"
 
 
 def _usage(parser: ArgumentParser) -> str:

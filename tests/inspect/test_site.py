@@ -8,6 +8,8 @@ import pytest
 
 from tests.inspect.browser import Page
 from tests.test_documentation import site
+from translate.inspect.examples import EXAMPLES
+from translate.inspect.matrix import WORDS, cell, names
 
 __all__ = ["site"]
 
@@ -57,3 +59,26 @@ def test_code_and_drawings_are_in_sight_at_1280_pixels(opened: Page, site: Path)
     rows = opened.run(f"{drawing}.innerText.trimEnd().split('\\n').length")
     line = f"parseFloat(getComputedStyle({drawing}).lineHeight)"
     assert opened.run(height) < (rows + 2) * opened.run(line), "no line of it is wrapped"
+
+
+def test_the_gallery_has_a_report_and_a_picture_of_each_example(opened: Page, site: Path) -> None:
+    opened.open((site / "gallery.html").as_uri())
+    for example in EXAMPLES:
+        assert opened.run(f"document.querySelector('img[src=\"gallery/{example.name}.svg\"]').naturalWidth") > 800
+        assert opened.run(f"document.querySelectorAll('a[href=\"gallery/{example.name}.html\"]').length") == 2
+    for example in EXAMPLES:
+        opened.open((site / "gallery" / f"{example.name}.html").as_uri())
+        assert opened.run("document.querySelectorAll('#target .unit').length") > 0
+        assert example.file in opened.run("document.querySelector('#facts').textContent")
+
+
+def test_the_matrix_is_made_of_streams_and_each_cell_opens(opened: Page, site: Path) -> None:
+    opened.open((site / "matrix.html").as_uri())
+    assert opened.run("document.documentElement.scrollWidth") <= 1280
+    shown = opened.run("document.querySelector('table').textContent")
+    assert all(word in shown for word in WORDS)
+    cells = opened.run("[...document.querySelectorAll('td a')].map((each) => each.getAttribute('href'))")
+    assert len(cells) == len(names()) * (len(names()) - 1)
+    assert all(opened.run(f"document.querySelector('{each}') !== null") for each in cells)
+    found = cell("anthropic", "gemini")
+    assert f"{found.whole} of {found.streams} streams are seen whole" in opened.run("document.body.textContent")

@@ -15,9 +15,9 @@ from translate import jsontext
 from translate.recognise import format_of, what
 
 from ._files import STANDARD, Input, Output, print_lines
-from ._formats import assembling, overview, readable, writable
+from ._formats import assembling, named, overview, readable, writable
 from ._report import reporting
-from ._status import InputError, Status, one_line
+from ._status import InputError, Status, UsageError, one_line
 from ._values import limits_of
 
 _HEAD = 1 << 16
@@ -32,6 +32,11 @@ def convert_any(args: Namespace) -> Status:
         return _documents.convert(args)
     from . import _logs
 
+    args.dst = args.dst or named(args.output)
+    if args.dst is None:
+        raise UsageError("--to FORMAT is missing: name the format to write, or call the output by it, as in "
+                         "-o OUT.unievent.jsonl")
+
     return _logs.convert_any(args, convert)
 
 
@@ -44,14 +49,14 @@ def stats(args: Namespace) -> Status:
 
 def convert(args: Namespace, begun: Input | None = None) -> Status:
     """Translate a stream, ``begun`` or not. All that arrived is translated and written before more is asked for."""
-    named, dst = args.src if args.src == "auto" else readable(args.src), writable(args.dst)
+    src_asked, dst = args.src if args.src == "auto" else readable(args.src), writable(args.dst)
     clock = args.clock
     with (
         begun or Input(args.file) as source,
         Output(args.output, source) as target,
         reporting(args.report, source, target) as report,
     ):
-        src, chunks = recognised(source, quiet=args.quiet) if named == "auto" else (named, source)
+        src, chunks = recognised(source, quiet=args.quiet) if src_asked == "auto" else (src_asked, source)
         target.clear()
         stream = translate.convert(
             chunks,
@@ -121,7 +126,11 @@ def assemble(args: Namespace) -> Status:
 
 
 def formats(args: Namespace) -> Status:
-    """Print what formats there are."""
+    """Print what formats there are, or what one says of another."""
+    if args.source is not None:
+        from ._matrix import matrix
+
+        return matrix(args)
     found = overview()
     with Output(STANDARD) as target:
         if args.json:

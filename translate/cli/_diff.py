@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ from translate.recognise import format_of, what
 from ._files import STANDARD, Input, Output, print_lines
 from ._formats import readable
 from ._status import Problem, Status, UsageError, explain, one_line
-from ._values import limits_of
+from ._values import COLOURS, coloured, limits_of
 
 ABOUT = """\
 Compares two streams of any formats by what they mean: the messages they add up to,
@@ -81,9 +80,9 @@ def add_diff(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as one line of JSON")
     parser.add_argument(
         "--color",
-        choices=("auto", "always", "never"),
+        choices=COLOURS,
         default="auto",
-        help="colours; auto, the default: on a terminal, unless NO_COLOR is set",
+        help="colours; auto, the default: on a terminal; NO_COLOR and FORCE_COLOR are heeded",
     )
 
 
@@ -111,7 +110,7 @@ def _diff(args: Namespace) -> Status:
             if args.json:
                 target.write(jsontext.dumps_strict(_as_json(a, b, shown)) + b"\n")
             elif shown:
-                print_lines(target, "\n".join(_told(a, b, shown, colours=_colours(args.color))))
+                print_lines(target, "\n".join(_told(a, b, shown, colours=coloured(args.color))))
     except BrokenPipeError:
         pass  # whoever reads has left, but what was found stands
     return Status.FAILED if shown else Status.FINE
@@ -195,9 +194,3 @@ def _told(a: _Side, b: _Side, found: list[Difference], *, colours: bool) -> Iter
             yield f"  {about}: {painted(_RED, mine)} | {painted(_GREEN, theirs)}"
         else:
             yield from (f"  {about}", f"    {painted(_RED, f'- {mine}')}", f"    {painted(_GREEN, f'+ {theirs}')}")
-
-
-def _colours(asked: str) -> bool:
-    if asked != "auto":
-        return asked == "always"
-    return not os.environ.get("NO_COLOR") and sys.stdout is not None and sys.stdout.isatty()

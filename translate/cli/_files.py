@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -17,6 +18,11 @@ from ._status import InputError, OutputError, UsageError
 STANDARD = "-"
 """The name that stands for a standard stream."""
 _CHUNK = 1 << 16
+_WHY = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.EISDIR: "it is a folder; `convert` and `stats` read folders, other commands one file",
+}
+"""Why a file is not read, as all commands say it."""
 
 
 class _File(AbstractContextManager["_File", None]):
@@ -149,7 +155,7 @@ def _standard(stream: TextIO | None, mode: str) -> FileIO:
 
 
 def _unreadable(name: str, error: OSError) -> InputError:
-    return InputError(f"cannot read {name}: {error.strerror or error}")
+    return InputError(f"cannot read {name}: {_WHY.get(error.errno or 0) or error.strerror or error}")
 
 
 def _unwritable(name: str, error: OSError) -> OutputError:

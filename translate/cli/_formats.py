@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from translate import Codec, Limits, TranslateError, codec, formats
@@ -24,6 +25,14 @@ def writable(name: str) -> str:
     if shape.objects:
         raise UsageError(f"--to {name}: its elements are Python objects, which no file holds{_instead(found)}")
     return name
+
+
+def named(output: str) -> str | None:
+    """The format that the name of a file says: ``turn.unievent.jsonl``, compressed or not."""
+    plain = output.removesuffix(".gz").removesuffix(".zst").removesuffix(".zstd")
+    words = os.path.basename(plain).split(".")[1:]
+    name = "-".join(words[-2:])
+    return name if len(words) > 1 and name in formats() else None
 
 
 def assembles(name: str) -> bool:

@@ -5,27 +5,46 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
 from difflib import get_close_matches
+from itertools import groupby
+from textwrap import wrap
 from typing import Any, NoReturn
 
-from translate import formats
+from translate import __version__, formats
 
 from ._files import STANDARD, Output, print_lines
 from ._status import STATUSES, Status, UsageError, one_line
 
 SHELLS = ("bash", "zsh", "fish")
 _COMPLETION = """\
-Prints a script that completes commands, options and their values. For bash:
-  translate-streams completion bash > ~/.local/share/bash-completion/completions/translate-streams
-For zsh, into a folder of $fpath, as _translate-streams; for fish, into
-~/.config/fish/completions/translate-streams.fish.
+Prints a script that completes commands, options and their values. For zsh, put it
+into a folder of $fpath, as _translate-streams.
 """
+
+
+class _Formatter(RawDescriptionHelpFormatter):
+    """Keeps the lines of descriptions where the terminal has room for them, and fills paragraphs anew where not."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = text.splitlines()
+        if all(len(line) <= width for line in lines):
+            return super()._fill_text(text, width, indent)
+        filled: list[str] = []
+        # lines that are indented stand for themselves: examples, tables
+        for flush, run in groupby(lines, lambda line: bool(line) and not line.startswith(" ")):
+            found = list(run)
+            filled += self._split_lines(" ".join(found), width) if flush else found
+        return "\n".join(filled) + "\n"
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        """Broken at words alone: an option that is cut at its hyphen is no option."""
+        return wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
 
 
 class Parser(ArgumentParser):
     """One that takes no abbreviations: an option added later must not make a script ambiguous."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+        super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
 
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, args: Any = None, namespace: Any = None
@@ -68,6 +87,7 @@ def add_help(commands: Any, parser: Parser) -> None:
     """Add the commands that help to the commands of a parser."""
     about = commands.add_parser("help", help="explain a command", description="Explains a command, as --help does.")
     about.add_argument("command", nargs="?", metavar="COMMAND", help="the command; default: all of them, shortly")
+    about.add_argument("--man", action="store_true", help="as a page for man: the text that it formats")
     about.set_defaults(run=lambda args: _help(parser, args))
     shells = commands.add_parser("completion", help="completions for a shell", description=_COMPLETION, epilog=STATUSES)
     shells.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
@@ -78,8 +98,23 @@ def _help(parser: Parser, args: Namespace) -> Status:
     known: dict[str, Parser] = parser.commands()
     if args.command is not None and args.command not in known:
         raise UsageError(_no_command(args.command, known))
+    shown = known[args.command] if args.command else parser
+    if args.man:
+        return _man(shown)
     with Output(STANDARD) as target:
-        print_lines(target, (known[args.command] if args.command else parser).format_help().rstrip())
+        print_lines(target, shown.format_help().rstrip())
+    return Status.FINE
+
+
+def _man(parser: Parser) -> Status:
+    try:
+        from argparse_manpage.manpage import Manpage  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError:
+        raise UsageError("argparse-manpage is not installed: pip install argparse-manpage") from None
+    page = Manpage(parser, format="single-commands-section")
+    page.manual, page.version = "translate-streams", __version__
+    with Output(STANDARD) as target:
+        print_lines(target, str(page).rstrip())
     return Status.FINE
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from argparse import Namespace
-from typing import Final
 
 from translate import codec, formats, jsontext
 from translate.algebra.events import JsonObject
@@ -15,9 +14,8 @@ from ._commands import recognised
 from ._files import STANDARD, Input, Output
 from ._formats import readable
 from ._status import Status
-from ._values import limits_of
+from ._values import coloured, limits_of
 
-COLOURS: Final = ("auto", "always", "never")
 _OTHER = {"unievent": "gateway", "gateway": "unievent"}
 
 
@@ -47,7 +45,7 @@ def inspect(args: Namespace) -> Status:
         elif args.html is args.svg is None:
             encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             columns = args.width or shutil.get_terminal_size((100, 24)).columns
-            text = draw(found, columns, colour=_coloured(args.color), encoding=encoding, all=args.all)
+            text = draw(found, columns, colour=coloured(args.color), encoding=encoding, all=args.all)
             target.write(text.encode(encoding, "backslashreplace"))
     return Status.FINE if found["error"] is None else Status.FAILED
 
@@ -70,10 +68,3 @@ def _other(src: str) -> str:
     shape = src[len(name) :]
     other = _OTHER.get(name, "unievent")
     return f"{other}{shape}" if f"{other}{shape}" in formats() else f"{other}-sse"
-
-
-def _coloured(choice: str) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not plain and sys.stdout is not None and sys.stdout.isatty()

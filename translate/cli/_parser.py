@@ -16,15 +16,15 @@ from ._diff import ABOUT as DIFF
 from ._diff import ENDING as DIFF_ENDING
 from ._diff import add_diff
 from ._documents import WHATS
+from ._examples import examples, overview
 from ._files import STANDARD
 from ._help import Parser, add_help
-from ._inspect import COLOURS
 from ._inspect import inspect as run_inspect
 from ._playground import add_playground
 from ._serve import serve as run_serve
-from ._serve_options import LIMITS, SERVE, SERVE_EXAMPLES, add_serve
+from ._serve_options import LIMITS, SERVE, SERVE_ENDING, add_serve
 from ._status import STATUSES
-from ._values import MODEL_FIELDS, count, model, size
+from ._values import COLOURS, MODEL_FIELDS, count, model, size
 
 PROGRAM = "translate-streams"
 
@@ -40,19 +40,6 @@ _ABOUT = """\
 Translates the streaming wire formats of language models into one another,
 without losing anything: what a target format cannot say travels beside, in a
 carry that its readers skip, and comes back on the way home.
-"""
-_EXAMPLES = """\
-examples:
-  translate-streams convert turn.sse --from unievent-sse --to gateway-sse
-  curl -sN $URL | translate-streams convert --from gateway-sse --to unievent-jsonl
-  translate-streams inspect turn.sse
-  translate-streams check turn.sse --from unievent
-  translate-streams assemble turn.sse --from unievent --to gateway
-  translate-streams diff turn.sse turn.jsonl
-  translate-streams formats
-  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
-  translate-streams conformance
-
 """
 _CONVERT = """\
 Translates one stream. Each unit is translated and written as soon as it has
@@ -85,7 +72,10 @@ JSON; bytes are base64 text. A stream that fails prints none.
 """
 _FORMATS = """\
 Lists all formats, those of installed codecs included, and what each has native
-words for. What it has none for travels in the carry.
+words for. What it has none for travels in the carry. With two formats: what becomes
+of streams of the first in the second, measured over the project's own streams, which
+are hard cases for the most part: how many a reader of the second alone sees whole,
+what the carry holds, and an example of each.
 """
 _CONFORMANCE = """\
 Runs the conformance vectors, conversions with their results as data, and prints
@@ -94,16 +84,11 @@ program that converts standard input to standard output and exits with 0 for a
 whole stream and with 1 for a broken one. In its arguments {from} {to} {loss}
 {errors} {strict} {model} and {clock} are replaced by what each case asks for.
 """
-_CONFORMANCE_EXAMPLES = """\
-example:
-  translate-streams conformance --only gateway -- my-translator --from {from} --to {to}
-
-"""
 
 
 def build_parser() -> Parser:
     """The parser. The arguments it makes have ``run``: the command, or ``None`` where none is given."""
-    parser = Parser(prog=PROGRAM, description=_ABOUT, epilog=_EXAMPLES + STATUSES)
+    parser = Parser(prog=PROGRAM, description=_ABOUT, epilog=overview() + STATUSES)
     parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
@@ -152,10 +137,12 @@ def build_parser() -> Parser:
 
     formats = commands.add_parser("formats", help="list the formats", description=_FORMATS, epilog=STATUSES)
     formats.set_defaults(run=_commands.formats)
+    formats.add_argument("source", nargs="?", metavar="A", help="what this format says in its own words")
+    formats.add_argument("target", nargs="?", metavar="B", help="what becomes of streams of A in this one")
     formats.add_argument("--json", action="store_true", help="as JSON")
 
     serve = commands.add_parser(
-        "serve", help="translate between clients and an upstream", description=SERVE, epilog=SERVE_EXAMPLES + STATUSES
+        "serve", help="translate between clients and an upstream", description=SERVE, epilog=SERVE_ENDING + STATUSES
     )
     _add_serve(serve)
     serve.set_defaults(run=partial(run_serve, layers=Layers(serve)))
@@ -167,7 +154,7 @@ def build_parser() -> Parser:
         "conformance",
         help="run the conformance vectors",
         description=_CONFORMANCE,
-        epilog=_CONFORMANCE_EXAMPLES + STATUSES,
+        epilog=STATUSES,
         usage="%(prog)s [-h] [--vectors DIR] [--only TEXT] [-- PROGRAM [ARGUMENT ...]]",
     )
     conformance.set_defaults(run=run_conformance)
@@ -178,6 +165,8 @@ def build_parser() -> Parser:
     conformance.add_argument(
         "program", nargs="*", metavar="PROGRAM", help="the program and its arguments (default: this library)"
     )
+    for name, command in parser.commands().items():
+        command.epilog = examples(name) + (command.epilog or STATUSES)
     return parser
 
 
@@ -187,7 +176,11 @@ def _add_convert(parser: ArgumentParser) -> None:
     )
     _add_format(parser, auto=True)
     parser.add_argument(
-        "--to", dest="dst", metavar="FORMAT", required=True, help="the format to write, one with a suffix"
+        "--to",
+        dest="dst",
+        metavar="FORMAT",
+        help="the format to write, one with a suffix; default: what the name of the output ends in, as in "
+        "OUT.unievent.jsonl",
     )
     parser.add_argument(
         "-o", "--output", metavar="OUT", default=STANDARD, help="where to write; - is standard output, the default"
@@ -241,7 +234,12 @@ def _add_inspect(parser: ArgumentParser) -> None:
     _add_model(parser)
     _add_clock(parser)
     parser.add_argument("--width", type=count, metavar="N", help="columns, at least 40; default: the terminal's")
-    parser.add_argument("--color", choices=COLOURS, default="auto", help="default: auto, on terminals without NO_COLOR")
+    parser.add_argument(
+        "--color",
+        choices=COLOURS,
+        default="auto",
+        help="default: auto, on terminals; NO_COLOR and FORCE_COLOR are heeded",
+    )
     parser.add_argument("--all", action="store_true", help="a line for every unit, also where many are alike")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.add_argument("--html", metavar="OUT", help="write a page to look at it, one file, in place of the timeline")

@@ -12,19 +12,15 @@ from ._values import count, file, seconds, served_model, size
 SERVE = """\
 Forwards requests to an upstream and translates the streams that it answers with;
 all else passes as it is. With --server, clients speak formats of their own: requests,
-whole answers and errors are translated, too. Serves /healthz, /readyz and /metrics itself. SIGTERM or
-SIGINT drains: running streams may end, new ones are refused; a second signal ends
-at once. Logs what became of each request on standard error, never what it held.
+whole answers and errors are translated, too. Serves /healthz, /readyz and /metrics
+itself. SIGTERM or SIGINT drains: running streams may end, new ones are refused; a
+second signal ends at once. Logs what became of each request on standard error, never
+what it held.
 """
-SERVE_EXAMPLES = """\
+SERVE_ENDING = """\
 Each option is also one of a file (--config) and of the environment: --max-body is
 max-body in the file, and TRANSLATE_SERVE_MAX_BODY. The command line says first, then
 the environment. A file can have several routes, [[route]].
-
-example:
-  translate-streams serve --upstream http://127.0.0.1:9000 --from gateway-sse --to unievent-sse
-  translate-streams serve --upstream http://127.0.0.1:9000 --server openai-chat --client anthropic
-
 """
 LIMITS = Limits(unit=16 * 1024 * 1024, part=16 * 1024 * 1024, carry=16 * 1024 * 1024)
 """Those of each stream: there are many."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentTypeError, Namespace
 from dataclasses import fields
 from pathlib import Path
+from typing import Final
 
 from translate import Limits, Model
 
 _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
+COLOURS: Final = ("auto", "always", "never")
 MODEL_FIELDS = tuple(field.name for field in fields(Model))
 
 
@@ -30,6 +34,17 @@ def size(text: str) -> int:
         return count(text) if unit is None else count(number) * unit
     except ArgumentTypeError:
         raise ArgumentTypeError(f"{text!r} is no whole number from 0, with K, M or G behind it or not") from None
+
+
+def coloured(choice: str) -> bool:
+    """Whether standard output is coloured: as was asked for, else as the environment has it, else on terminals."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return os.environ.get("TERM") != "dumb" and sys.stdout is not None and sys.stdout.isatty()
 
 
 def seconds(text: str) -> float:

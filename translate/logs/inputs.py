@@ -58,9 +58,16 @@ def _local(path: str) -> list[Place]:
     else:
         places = []
     if not places:
-        raise FileNotFoundError(2, "no such file", path)
+        raise FileNotFoundError(2, _absent(path), path)
     found = list(within(places, bare=os.path.isfile(path)))
     return [place for place in found if not place.archive or all(map(_is_shown, PurePosixPath(place.name).parts))]
+
+
+def _absent(path: str) -> str:
+    """Why there is nothing to read."""
+    if os.path.isdir(path):
+        return "the folder holds no file"
+    return "no file has such a name" if has_magic(path) else "there is no such file or folder"
 
 
 def _below(path: str) -> Iterator[str]:
