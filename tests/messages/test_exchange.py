@@ -33,6 +33,7 @@ from translate import (
     ToolArgumentsError,
     UnsupportedFormat,
     assemble,
+    convert_request,
     decode_answer,
     encode,
     unfold,
@@ -377,3 +378,12 @@ def test_a_failed_stream_ends_in_the_clients_failure() -> None:
     translator = exchange.stream()
     out = b"".join([*translator.feed(b'data: {"error": {"message": "no", "code": 429}}\n\n'), *translator.close()])
     assert b'"rate_limit_error"' in out
+
+
+def test_bytes_in_the_alphabet_of_urls_are_sent_in_the_usual_one() -> None:
+    """Google's own library writes base64 so, which the others refuse."""
+    document = {"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "-_8="}}]}]}
+    _, _, body = Exchange("gemini", "anthropic").request(PATHS["gemini"], {}, json.dumps(document).encode())
+    assert json.loads(body)["messages"][0]["content"][0]["source"]["data"] == "+/8="
+    kept = convert_request(document, "gemini", "anthropic")
+    assert convert_request(kept, "anthropic", "gemini") == document

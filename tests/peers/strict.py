@@ -169,7 +169,8 @@ def _gemini_seen(body: Json) -> Seen:
                 # without ids, a result is known by its place
                 seen.results.append(seen.calls[len(seen.results)])
             elif "inlineData" in part:
-                seen.images.append(part["inlineData"]["data"])
+                # its own library writes the alphabet of URLs
+                seen.images.append(part["inlineData"]["data"].replace("-", "+").replace("_", "/"))
     return seen
 
 

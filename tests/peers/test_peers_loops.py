@@ -1,4 +1,4 @@
-"""Whole tool loops by the vendors' own clients, through the sidecar as a process, against strict servers of each format.
+"""Whole tool loops by the vendors' own clients, through the sidecar as a process, against strict servers.
 
 Three turns, with thinking, two calls at once and an image; streamed and not. And each status by each client.
 """
@@ -128,10 +128,8 @@ def google(port: int, *, stream: bool) -> str:
         called = [part.function_call for part in parts if part.function_call is not None]
         if not called:
             return "".join(part.text or "" for part in parts if not part.thought)
-        answers = [
-            types.Part(function_response=types.FunctionResponse(id=each.id, name=each.name, response={"result": "21 C"}))
-            for each in called
-        ]
+        found = [types.FunctionResponse(id=each.id, name=each.name, response={"result": "21 C"}) for each in called]
+        answers = [types.Part(function_response=each) for each in found]
         contents.append(types.Content(role="user", parts=answers))
     raise AssertionError("it goes on and on")
 
@@ -179,15 +177,15 @@ def _raised(client: str, port: int) -> Exception:
 CLASSES: dict[str, dict[int, str]] = {
     "anthropic": {
         **{400: "BadRequestError", 401: "AuthenticationError", 403: "PermissionDeniedError", 404: "NotFoundError"},
-        **{413: "RequestTooLargeError", 429: "RateLimitError", 500: "InternalServerError"},
-        **{503: "OverloadedError", 504: "DeadlineExceededError"},
+        **{413: "ContentTooLargeError", 429: "RateLimitError", 500: "InternalServerError"},
+        **{503: "OverloadedError", 504: "GatewayTimeoutError"},
     },
     "openai-chat": {
         **{400: "BadRequestError", 401: "AuthenticationError", 403: "PermissionDeniedError", 404: "NotFoundError"},
         **{413: "APIStatusError", 429: "RateLimitError"},
         **dict.fromkeys((500, 503, 504), "InternalServerError"),
     },
-    "gemini": {**dict.fromkeys((400, 401, 403, 404, 413, 429), "ClientError"), **dict.fromkeys((500, 503, 504), "ServerError")},
+    "gemini": {status: "ClientError" if status < 500 else "ServerError" for status in STATUSES},
 }
 CLASSES["openai-responses"] = CLASSES["openai-chat"]
 

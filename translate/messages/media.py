@@ -21,6 +21,11 @@ def media_of(mime: str) -> Media:
     return "document" if mime.lower() == PDF or family == "text" else "file"
 
 
+def plain_base64(text: str) -> str:
+    """Base64 text in the usual alphabet; the bytes are the same."""
+    return text.replace("-", "+").replace("_", "/")
+
+
 def split_data_url(url: str) -> tuple[str, str] | None:
     """The type and the base64 text of a data URL; ``None`` for any other text."""
     found = _DATA.match(url)

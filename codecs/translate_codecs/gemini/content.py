@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from translate.algebra.events import JsonObject, State
 from translate.messages.capability import Reading, Writing
-from translate.messages.media import described, media_of, text_of
+from translate.messages.media import described, media_of, plain_base64, text_of
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Part
 from translate.messages.sealing import marker, seal, sealed_part, settle
@@ -82,7 +82,9 @@ def _part(members: Members, *, thought: bool, reading: Reading) -> Part | None:
         return _result(members, answer, reading)
     if (data := members.inner("inlineData")) is not None:
         mime = data.take("mimeType", str) or "application/octet-stream"
-        part = Part("inline_data", data.take("data", str) or "", mime_type=mime, media=media_of(mime))
+        # its own library writes the alphabet of URLs, which others refuse
+        held = plain_base64(data.take("data", str) or "")
+        part = Part("inline_data", held, mime_type=mime, media=media_of(mime))
         part.name = data.take("displayName", str)
         members.put_back("inlineData", data)
         return part
