@@ -6,6 +6,7 @@ Each plays one conversation of three turns: thinking and two calls at once; thin
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import threading
@@ -56,47 +57,42 @@ def _drained(value: Any) -> None:
             _drained(each)
 
 
+_ASKED = {
+    "anthropic": ("anthropic.types", "message_create_params", "MessageCreateParams"),
+    "openai-chat": ("openai.types.chat", "completion_create_params", "CompletionCreateParams"),
+    "openai-responses": ("openai.types.responses", "response_create_params", "ResponseCreateParams"),
+}
+"""Format → package, module and name of the type of its requests."""
 _adapters: dict[str, TypeAdapter[Any]] = {}
 
 
 def _adapter(format: str) -> TypeAdapter[Any]:
     if format not in _adapters:
-        if format == "anthropic":
-            from anthropic.types import message_create_params as asked
-
-            _closed("anthropic.types")
-        elif format == "openai-chat":
-            from openai.types.chat import completion_create_params as asked
-
-            _closed("openai.types")
-        else:
-            from openai.types.responses import response_create_params as asked
-
-            _closed("openai.types")
-        name = {"anthropic": "MessageCreateParams", "openai-chat": "CompletionCreateParams"}.get(
-            format, "ResponseCreateParams"
-        )
-        _adapters[format] = TypeAdapter(getattr(asked, name), config=None)
+        package, module, name = _ASKED[format]
+        asked = importlib.import_module(f"{package}.{module}")
+        _closed(".".join(package.split(".")[:2]))
+        _adapters[format] = TypeAdapter(getattr(asked, name))
     return _adapters[format]
 
 
 def held_to_types(format: str, body: Json) -> None:
     """Raise for a body that the library's own types refuse."""
-    if format != "gemini":
+    if format in _ASKED:
         _drained(_adapter(format).validate_python(body))
         return
     types = genai.types
-    members: dict[str, Any] = {
-        "contents": list[types.Content],
+    members = {
+        "contents": types.Content,
         "systemInstruction": types.Content,
-        "tools": list[types.Tool],
+        "tools": types.Tool,
         "toolConfig": types.ToolConfig,
         "generationConfig": types.GenerationConfig,
-        "safetySettings": list[types.SafetySetting],
+        "safetySettings": types.SafetySetting,
     }
     assert body.keys() <= members.keys(), f"unknown members: {body.keys() - members.keys()}"
     for name, value in body.items():
-        TypeAdapter(members[name]).validate_python(value)
+        for each in value if isinstance(value, list) else [value]:
+            members[name].model_validate(each)
 
 
 # ---- what each answers, and how it finds in a request what it wants ----------------------------------------
