@@ -53,7 +53,7 @@ def home(events: list[Event]) -> list[Event]:
 # ---- ends
 
 
-def test_an_array_without_its_bracket_was_cut_short() -> None:
+def test_7_an_array_without_its_bracket_was_cut_short() -> None:
     body = json.dumps([chunk(text("a"), reason="STOP")]).encode()
     assert said(body, "gemini-array")[-1] == "finish stop STOP None None"
     assert said(body[:-1], "gemini-array")[-1] == "TruncatedStream"

@@ -247,7 +247,7 @@ def test_25_a_call_that_broke_off_is_none(end: Event) -> None:
     ("state", "says"),
     [
         (State("google", {"signature": "s"}), True),
-        (State(None, {"signature": "s"}), True),
+        (State(None, {"signature": "AAAA"}), True),
         (State("anthropic", {"signature": "s"}), False),
         (State("google", {"signature": "s", "more": 1}), False),
     ],
@@ -395,3 +395,14 @@ def test_who_answers_is_said() -> None:
     units = list(encode([Start(Model("m"), "i"), *TEXT, END], "gemini-interactions", loss="drop"))
     assert units[0] == CREATED
     assert units[-1] == completed()
+
+
+@pytest.mark.parametrize(("signature", "is_said"), [("AAAA", True), ("no base64!", False)])
+def test_a_signature_of_an_unknown_issuer_is_said_if_it_is_base64(signature: str, is_said: bool) -> None:
+    state = State(None, {"signature": signature})
+    events: list[Event] = [Open("thinking"), Append("T", state), Close(), Finish(TokenCounts(1, 1), Reason("stop"))]
+    out = b"".join(encode(events, "gemini-interactions-sse", loss="drop", clock=lambda: 0))
+    assert (signature.encode() in out) is is_said
+    # what came from here is said again, whatever it is
+    ours = [Open("thinking"), Append("T", State("google", {"signature": signature})), *events[2:]]
+    assert signature.encode() in b"".join(encode(ours, "gemini-interactions-sse", loss="drop", clock=lambda: 0))

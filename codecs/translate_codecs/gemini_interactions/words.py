@@ -141,7 +141,8 @@ def same_arguments(said: object, meant: object) -> bool:
 def signature_of(state: State | None, publisher: str | None) -> str | None:
     """What a state says as a signature; ``None`` where there are no words for it.
 
-    Only its issuer's own is said, or one of an unknown issuer, unless another provider is known to answer.
+    Only its issuer's own is said, or one of an unknown issuer that is base64, as its signatures are, unless another
+    provider is known to answer.
     """
     if state is None:
         return None
@@ -149,8 +150,14 @@ def signature_of(state: State | None, publisher: str | None) -> str | None:
     found = values.get(SIGNATURE)
     if type(found) is not str or not found or values.keys() - {SIGNATURE, "format"}:
         return None
-    other = state.namespace is None and bool(publisher) and ISSUER not in str(publisher).lower()
-    return found if state.namespace in (ISSUER, None) and not other else None
+    if state.namespace is not None:
+        return found if state.namespace == ISSUER else None
+    if publisher and ISSUER not in publisher.lower():
+        return None
+    try:
+        return found if read_base64(found) else None
+    except (DecodeError, ValueError):
+        return None
 
 
 def state_of(signature: str) -> State:
