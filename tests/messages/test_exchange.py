@@ -387,3 +387,11 @@ def test_bytes_in_the_alphabet_of_urls_are_sent_in_the_usual_one() -> None:
     assert json.loads(body)["messages"][0]["content"][0]["source"]["data"] == "+/8="
     kept = convert_request(document, "gemini", "anthropic")
     assert convert_request(kept, "anthropic", "gemini") == document
+
+
+def test_a_whole_answer_to_who_wants_a_stream_is_said_as_one() -> None:
+    exchange, _ = asked("anthropic", "openai-chat", {**ASKS["anthropic"], "stream": True})
+    status, headers, body = exchange.answer(200, {}, json.dumps(DEEP).encode())
+    assert (status, headers["content-type"]) == (200, "text/event-stream")
+    whole = answered(asked("anthropic", "openai-chat", ASKS["anthropic"])[0], DEEP, stream=False)
+    assert assemble(body, "anthropic-sse", "anthropic")["content"] == whole["content"]

@@ -19,7 +19,7 @@ from .upstream import Upstream
 class AsyncBody:
     """The body of a translated answer. Where its ``source`` has raised, so does it."""
 
-    def __init__(self, stream: AsyncStream[bytes], source: _AsyncSource) -> None:
+    def __init__(self, stream: AsyncStream[bytes], source: AsyncSource) -> None:
         self._stream = stream
         self._source = source
 
@@ -39,7 +39,7 @@ class AsyncBody:
 class Body:
     """As :class:`AsyncBody`, of a synchronous client."""
 
-    def __init__(self, stream: Stream[bytes], source: _Source) -> None:
+    def __init__(self, stream: Stream[bytes], source: Source) -> None:
         self._stream = stream
         self._source = source
 
@@ -56,7 +56,7 @@ class Body:
         self._stream.close()
 
 
-class _AsyncSource:
+class AsyncSource:
     """A response, with its content encoding undone. Of what it raises it keeps what is of ``keeps``: the client's own
     concern, and none of the stream's.
     """
@@ -78,8 +78,8 @@ class _AsyncSource:
         await self._upstream.aclose()
 
 
-class _Source:
-    """As :class:`_AsyncSource`, of a synchronous client."""
+class Source:
+    """As :class:`AsyncSource`, of a synchronous client."""
 
     def __init__(self, response: Any, keeps: type[Exception] | tuple[()]) -> None:
         self.raised: Exception | None = None
@@ -167,7 +167,7 @@ class Transport(Generic[Below, Q, R]):
         response: R = await self._transport.handle_async_request(request)
         if not self._is_stream(request, response):
             return response
-        source = _AsyncSource(response, self._keeps)
+        source = AsyncSource(response, self._keeps)
         return self._answer(response, self.bodies[0](AsyncStream(source, self._translator()), source))
 
     def handle_request(self, request: Q) -> R:
@@ -175,7 +175,7 @@ class Transport(Generic[Below, Q, R]):
         response: R = self._transport.handle_request(request)
         if not self._is_stream(request, response):
             return response
-        source = _Source(response, self._keeps)
+        source = Source(response, self._keeps)
         return self._answer(response, self.bodies[1](Stream(source, self._translator()), source))
 
     async def __aenter__(self) -> Self:

@@ -16,16 +16,16 @@ from ..algebra.events import Failure
 from ..carry.losses import ErrorPolicy, Report
 from ..codec import Codec
 from ..engine.stage import Staged
-from ..engine.translator import EventReader, Translator
+from ..engine.translator import EventReader, EventWriter, Translator
 from ..errors import MisuseError, RequestError, TranslateError, UnsupportedFormat, UpstreamFailure
 from ..limits import Limits
 from ..registry import codec as find_codec
 from .api import decode_error, encode_error
 from .capability import Requests, Seal
-from .converting import Asked, convert, encode, issued, read_body
+from .converting import Asked, convert, decode, encode, issued, read_body
 from .endpoint import PASSED, Endpoint, Route, key_of
 from .failures import OTHER_ID, REQUEST_ID, refusal_of
-from .folding import fold
+from .folding import fold, unfold
 from .nodes import Answer, Request
 from .profiles import Profile, ProfileOption, profile_of
 from .reasons import why
@@ -214,7 +214,10 @@ class Exchange:
     # ---- its answer
 
     def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> Response:
-        """The whole answer to the client, or the error that the server answered with."""
+        """The whole answer to the client, or the error that the server answered with.
+
+        Where the client asked for a stream, and the server answers whole, the answer is said as a stream.
+        """
         facts = self._asked()
         if not 200 <= status < 300:
             return self._failed(decode_error(status, headers, body, self.server))
@@ -224,7 +227,8 @@ class Exchange:
             return self._failed(decode_error(status, headers, body, self.server))
         except TranslateError as error:
             return self._failed(Failure(502, f"the answer of the server cannot be read: {error.what}", "server"))
-        return 200, {"content-type": "application/json", **self._noted(headers)}, said
+        kind = self._from.shapes[facts.shape].media_types[0] if self.streams else "application/json"
+        return 200, {"content-type": kind, **self._noted(headers)}, said
 
     def _answered(self, body: bytes, facts: Facts) -> bytes:
         options = Asked(
@@ -233,6 +237,10 @@ class Exchange:
         if self._endpoint.streams:
             return self._folded(body, options)
         document = read_body(body, self._limits)
+        if self.streams:
+            writer: EventWriter[bytes] = EventWriter(self.formats[1], loss="drop")
+            events = [*unfold(decode(document, self.server, "answer", options))]
+            return b"".join(piece for event in Answering(facts).take(events) for piece in writer.feed(event))
         if self.client == self.server:
             if facts.asked == self.model or self._ask.names_model:
                 return body

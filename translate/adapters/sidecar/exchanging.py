@@ -12,7 +12,6 @@ import anyio
 import httpx2
 
 from ... import jsontext
-from ...algebra.events import Failure
 from ...errors import TranslateError, UpstreamFailure
 from ...messages.api import decode_request
 from ...messages.endpoint import key_of, without_key
@@ -282,11 +281,7 @@ class _Stream(StreamResponse):
         if response.status_code == 200 and kind in self._exchange.stream_types:
             return response
         data = await self._exchanging.whole(response)
-        status, fields, body = self._exchange.answer(response.status_code, dict(response.headers), data)
-        if status < 400:
-            what = "the upstream answers whole, though a stream was asked for"
-            status, fields, body = self._exchange.error(Failure(502, what, "server"))
-        raise _Told(status, fields, body)
+        raise _Told(*self._exchange.answer(response.status_code, dict(response.headers), data))
 
     def _answer(self, send: Send) -> Answer:
         plain = super()._answer(send)
@@ -305,10 +300,14 @@ class _Told(UpstreamFailure):
     """An answer that is no stream: what is said in its place."""
 
     def __init__(self, status: int, fields: dict[str, str], body: bytes) -> None:
-        document = jsontext.loads(body, 64)
-        error = document.get("error", document)
-        kind = error.get("type") if isinstance(error.get("type"), str) else None
-        super().__init__(status, str(error.get("message", "")), kind, {})
+        try:
+            document = jsontext.loads(body, 64)
+            error = document.get("error", document)
+            message, kind = str(error.get("message", "")), error.get("type")
+        except (TranslateError, AttributeError):
+            # it was said as a stream, all of it
+            message, kind = "the upstream answers whole", None
+        super().__init__(status, message, kind if isinstance(kind, str) else None, {})
         self.said = status, fields, body
 
 
