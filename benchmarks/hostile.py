@@ -32,7 +32,8 @@ _UNCLEAR = (
     *(b"Content-Length: +5", b"Content-Length : 5", b"Content-Length: " + b"9" * 20, b"Transfer_Encoding: chunked"),
     *(b"X: a\x00b", b"X: a\rTransfer-Encoding: chunked", b"X Y: z", b": z", b"X", b"Host: other\r\nHost: another"),
 )
-_LARGE = (b"X: " + b"y" * 40_000, b"\r\n".join(b"X-%d: yyyyyyyyyyyy" % at for at in range(3000)), b"Content-Length: 4000000000")
+_MANY = b"\r\n".join(b"X-%d: yyyyyyyyyyyy" % at for at in range(3000))
+_LARGE = (b"X: " + b"y" * 40_000, _MANY, b"Content-Length: 4000000000")
 _HOSTS = (b"evil.example", b"127.0.0.1.evil.example", b"[::1", b"localhost:99999", b"a b", b"@localhost", b"\xff")
 _CHUNKS = (b"-5\r\nhello\r\n", b"5x\r\nhello\r\n", b"0x5\r\nhello\r\n", b"f" * 21 + b"\r\n", b"5\r\nhelloXX0\r\n\r\n")
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"

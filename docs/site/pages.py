@@ -38,7 +38,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 def _gallery(config: MkDocsConfig, files: Files) -> Iterator[str]:
     yield "# Gallery\n"
     yield "Six streams, and what becomes of each in another format: a picture, and the report that"
-    yield "`translate-streams inspect FILE --to FORMAT --html OUT` writes. The [playground](playground.md) has them, too.\n"
+    yield "`translate-streams inspect FILE --to FORMAT --html OUT` writes."
+    yield "The [playground](playground.md) has them, too.\n"
     for example in EXAMPLES:
         assert example.path is not None
         stream = example.path.read_bytes()

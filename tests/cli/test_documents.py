@@ -10,7 +10,7 @@ import pytest
 from tests.messages.documents import Q, anthropic, assistant, chat, completion, message, text, thinking
 from translate import convert_answer, convert_messages, convert_request
 from translate.cli import main
-from translate.recognise.documents import documents_of
+from translate.recognise.documents import document_format
 
 
 def written(path: Path, document: object) -> str:
@@ -21,11 +21,11 @@ def written(path: Path, document: object) -> str:
 def test_a_request_is_recognised_and_comes_home(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     document = anthropic(Q, assistant(thinking(), text()), Q, system=[text("s")])
     given, there, home = written(tmp_path / "a.json", document), str(tmp_path / "b.json"), str(tmp_path / "c.json")
-    assert main(["convert", given, "--to", "openai-chat", "-o", there]) == 0
+    assert main(["convert", given, "--what", "request", "--to", "openai-chat", "-o", there]) == 0
     assert json.loads(Path(there).read_text()) == convert_request(document, "anthropic", "openai-chat")
     assert main(["convert", there, "--what", "request", "--from", "openai-chat", "--to", "anthropic", "-o", home]) == 0
     assert json.loads(Path(home).read_text()) == document
-    assert capfd.readouterr().err == ""
+    assert capfd.readouterr().err == f"{given}: anthropic\n"
 
 
 def test_an_answer_and_its_report(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -35,7 +35,7 @@ def test_an_answer_and_its_report(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert main(["convert", given, *options]) == 0
     out = capfd.readouterr()
     assert json.loads(out.out) == convert_answer(document, "openai-chat", "anthropic", loss="drop")
-    assert out.err == "answer of openai-chat\n"
+    assert out.err == f"{given}: openai-chat\n"
     assert report.exists()
 
 
@@ -56,8 +56,8 @@ def test_a_profile_says_what_the_server_takes(tmp_path: Path, capfd: pytest.Capt
 @pytest.mark.parametrize(
     ("document", "options", "said"),
     [
-        ({"model": "m", "messages": [Q]}, [], "it may be of"),
-        ({"x": 1}, [], "it is no request of any format"),
+        ({"model": "m", "messages": [Q]}, [], "of which format the request is cannot be told"),
+        ({"x": 1}, [], "of which format the request is cannot be told"),
         ({"model": "m", "messages": 3}, ["--from", "anthropic"], "messages: found"),
     ],
 )
@@ -69,11 +69,19 @@ def test_what_is_wrong_is_said(
     assert said in capfd.readouterr().err
 
 
-def test_documents_are_told_apart() -> None:
-    assert documents_of(message(text()), "answer") == ["anthropic"]
-    assert documents_of(completion(), "answer") == ["openai-chat"]
-    assert documents_of(anthropic(Q, system="s", tools=[{"name": "w", "input_schema": {}}]), "request") == ["anthropic"]
-    assert documents_of(chat(Q, max_completion_tokens=3), "request") == ["openai-chat"]
-    assert documents_of({"model": "m", "input": "q"}, "request") == ["openai-responses"]
-    assert documents_of({"contents": [{"parts": [{"text": "q"}]}]}, "request") == ["gemini"]
-    assert documents_of([], "request") == []
+@pytest.mark.parametrize(
+    ("document", "what", "found"),
+    [
+        (message(text()), "answer", "anthropic"),
+        (completion(), "answer", "openai-chat"),
+        (anthropic(Q, system="s", tools=[{"name": "w", "input_schema": {}}]), "request", "anthropic"),
+        (chat(Q, max_completion_tokens=3), "request", "openai-chat"),
+        ({"model": "m", "input": "q"}, "request", "openai-responses"),
+        ({"contents": [{"parts": [{"text": "q"}]}]}, "request", "gemini"),
+        ([], "request", None),
+        ([{"role": "user", "parts": []}], "messages", "gemini"),
+        ([{"role": "tool", "content": "x"}], "messages", "openai-chat"),
+    ],
+)
+def test_documents_are_told_apart(document: object, what: str, found: str | None) -> None:
+    assert document_format(document, what) == found

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode, b64encode, urlsafe_b64decode
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -216,13 +217,14 @@ def test_every_state_comes_home_through_every_client(client: str, server: str) -
         ),
     }[server]
     said = answered(whole, server, client, seal="message").said
-    handed = {
+    makers: dict[str, Callable[[], Json]] = {
         A: lambda: anthropic(Q, assistant(*said["content"])),
         C: lambda: chat(Q, said["choices"][0]["message"]),
         R: lambda: responses(Q, *said["output"]),
         G: lambda: {"contents": [{"role": "user", "parts": [{"text": "q"}]}, said["candidates"][0]["content"]]},
         U: lambda: unievent({"role": "user", "content_items": [{"type": "text.done", "text": "q"}]}, said),
-    }[client]()
+    }
+    handed = makers[client]()
     back = json.dumps(sent(handed, client, server).said)
     opaque = SIGNATURE if server != G else GOOGLE
     assert back.count(json.dumps(opaque)) == json.dumps(whole).count(json.dumps(opaque))

@@ -20,7 +20,7 @@ STANDARD = "-"
 _CHUNK = 1 << 16
 _WHY = {
     errno.ENOENT: "there is no such file or folder",
-    errno.EISDIR: "it is a folder; `convert` and `stats` read folders, other commands one file",
+    errno.EISDIR: "it is a folder; `convert` and `stats` read folders, others one file",
 }
 """Why a file is not read, as all commands say it."""
 

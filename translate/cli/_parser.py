@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser
 from dataclasses import fields
 from functools import partial
+from typing import Any
 
 from translate import Limits, __version__
 from translate.logs.containers import CONTAINERS
@@ -150,6 +151,13 @@ def build_parser() -> Parser:
     add_playground(commands)
     add_help(commands, parser)
 
+    _add_conformance(commands)
+    for name, command in parser.commands().items():
+        command.epilog = examples(name) + (command.epilog or STATUSES)
+    return parser
+
+
+def _add_conformance(commands: Any) -> None:
     conformance = commands.add_parser(
         "conformance",
         help="run the conformance vectors",
@@ -165,9 +173,6 @@ def build_parser() -> Parser:
     conformance.add_argument(
         "program", nargs="*", metavar="PROGRAM", help="the program and its arguments (default: this library)"
     )
-    for name, command in parser.commands().items():
-        command.epilog = examples(name) + (command.epilog or STATUSES)
-    return parser
 
 
 def _add_convert(parser: ArgumentParser) -> None:
