@@ -45,7 +45,7 @@ def test_it_hands_on_every_unit(read: Read) -> None:
     streams = [(codec, translated(TURN[src], src, codec, loss)) for codec, src, loss in CASES]
     for (codec, stream), found in zip(streams, read(streams), strict=True):
         assert found["error"] is None
-        units = found["units"]
+        units: list[dict[str, Any]] = found["units"]
         assert len(units) == stream.count(b"data: {")
         for unit in units:
             unit.pop("carry", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from types import TracebackType
-from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, NamedTuple, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from ..algebra.events import Failure
@@ -23,6 +23,14 @@ from .media import media_type
 Below = TypeVar("Below")
 Q = TypeVar("Q")
 R = TypeVar("R")
+
+
+class Refusal(NamedTuple):
+    """What is answered without the server."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
 
 
 class ExchangeOptions(TypedDict, total=False):
@@ -86,7 +94,7 @@ class Exchanging(Generic[Below, Q, R]):
         asked: Any = request
         exchange = self._exchange()
         below = self._request(exchange, asked, asked.read())
-        if isinstance(below, tuple):
+        if isinstance(below, Refusal):
             return self._whole(*below)
         response = self._transport.handle_request(below)
         if self._is_stream(exchange, response):
@@ -103,7 +111,7 @@ class Exchanging(Generic[Below, Q, R]):
         asked: Any = request
         exchange = self._exchange()
         below = self._request(exchange, asked, await asked.aread())
-        if isinstance(below, tuple):
+        if isinstance(below, Refusal):
             return self._whole(*below)
         response = await self._transport.handle_async_request(below)
         if self._is_stream(exchange, response):
@@ -118,18 +126,19 @@ class Exchanging(Generic[Below, Q, R]):
     def _exchange(self) -> Exchange:
         return Exchange(*self._formats, hidden=[self._upstream, urlsplit(self._upstream).netloc], **self._options)
 
-    def _request(self, exchange: Exchange, request: Any, body: bytes) -> Q | tuple[int, dict[str, str], bytes]:
+    def _request(self, exchange: Exchange, request: Any, body: bytes) -> Q | Refusal:
         """The request to the server; or what is answered without it."""
         path = request.url.raw_path.decode("ascii")
         endpoint = codec(self._formats[0]).endpoint
         if endpoint is None or request.method != "POST" or not self._asks(path):
-            return exchange.error(Failure(404, "nothing is here but the models: they are asked by POST", "not_found"))
+            failure = Failure(404, "nothing is here but the models: they are asked by POST", "not_found")
+            return Refusal(*exchange.error(failure))
         try:
             target, fields, sent = exchange.request(
                 self._asks(path) or "", dict(request.headers), body, key=self._key
             )
         except TranslateError as error:
-            return exchange.error(error)
+            return Refusal(*exchange.error(error))
         first = "/" + target.lstrip("/").partition("/")[0]
         base = self._upstream.removesuffix(first)
         extensions = {name: value for name, value in request.extensions.items() if name != "target"}

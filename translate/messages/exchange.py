@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from .. import jsontext
 from ..algebra.events import Failure
-from ..carry.losses import ErrorPolicy, Report
+from ..carry.losses import ErrorPolicy, LossPolicy, Report
 from ..codec import Codec
 from ..engine.stage import Staged
 from ..engine.translator import EventReader, EventWriter, Translator
@@ -88,12 +88,12 @@ class Exchange:
         self._custom = profile is not None
         self._models = model_map
         self._seal: Seal = seal
-        self._loss = loss
+        self._loss: LossPolicy = loss
         self.report = report if report is not None else Report()
         self._refuse = frozenset(refuse)
         self._strict = strict
         self._limits = limits or Limits()
-        self._foreign_thinking = foreign_thinking
+        self._foreign_thinking: Literal["drop", "text"] = foreign_thinking
         self._hidden = [*hidden]
         self._facts: Facts | None = None
         self.streams = False

@@ -31,7 +31,7 @@ CONTAINERS: dict[Container, Kind] = {
     "curl": CURL,
     "recorded": RECORDED,
 }
-TOOLS = {name: kind for name, kind in CONTAINERS.items() if kind.begins is not None}
+TOOLS: dict[Container, Kind] = {name: kind for name, kind in CONTAINERS.items() if kind.begins is not None}
 """Those that say themselves how they hold streams."""
 
 
