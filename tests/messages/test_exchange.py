@@ -29,6 +29,7 @@ from tests.messages.streamed import STREAMS
 from translate import (
     Exchange,
     MisuseError,
+    Report,
     RequestError,
     ToolArgumentsError,
     UnsupportedFormat,
@@ -385,7 +386,9 @@ def test_bytes_in_the_alphabet_of_urls_are_sent_in_the_usual_one() -> None:
     document = {"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "-_8="}}]}]}
     _, _, body = Exchange("gemini", "anthropic").request(PATHS["gemini"], {}, json.dumps(document).encode())
     assert json.loads(body)["messages"][0]["content"][0]["source"]["data"] == "+/8="
-    kept = convert_request(document, "gemini", "anthropic")
+    report = Report()
+    kept = convert_request(document, "gemini", "anthropic", report=report)
+    assert [(each.path, each.field) for each in report.repairs] == [("contents[0].parts[0].inlineData.data", "data")]
     assert convert_request(kept, "anthropic", "gemini") == document
 
 

@@ -53,6 +53,10 @@ NOTES: Final[dict[str, Why]] = {
     "bounded": Why("{target} takes {what} at most: that is said", "give a value within its bounds"),
     "decoded": Why("{target} takes this as text: the bytes were decoded", "send text"),
     "as text": Why("{target} takes this as text: {what}", "nothing: the model reads the same"),
+    "alphabet": Why(
+        "{target} takes base64 in the alphabet of URLs, others do not: it is said in the usual one",
+        "nothing: the bytes are the same",
+    ),
     "older": Why("an older member, read as {target}", "nothing: it means the same"),
     "order": Why("{target} wants {what}: it was moved there", "nothing: it means the same"),
     "empty": Why("{target} refuses {what}: it was left out", "nothing: it said nothing"),

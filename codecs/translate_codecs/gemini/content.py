@@ -13,6 +13,7 @@ from translate.messages.capability import Reading, Writing
 from translate.messages.media import described, media_of, plain_base64, text_of
 from translate.messages.members import Members, wrong
 from translate.messages.nodes import Part
+from translate.messages.reasons import why
 from translate.messages.sealing import marker, seal, sealed_part, settle
 
 from .words import ISSUER, NAME, SERVERS, SIGNATURE, compact, signature_of
@@ -82,8 +83,11 @@ def _part(members: Members, *, thought: bool, reading: Reading) -> Part | None:
         return _result(members, answer, reading)
     if (data := members.inner("inlineData")) is not None:
         mime = data.take("mimeType", str) or "application/octet-stream"
+        given = data.take("data", str) or ""
         # its own library writes the alphabet of URLs, which others refuse
-        held = plain_base64(data.take("data", str) or "")
+        held = plain_base64(given)
+        if held != given:
+            reading.telling.repair(data.at("data"), "data", why("alphabet", reading.format))
         part = Part("inline_data", held, mime_type=mime, media=media_of(mime))
         part.name = data.take("displayName", str)
         members.put_back("inlineData", data)
