@@ -41,7 +41,7 @@ def spoken(number: int) -> list[dict[str, Any]]:
 
 def examples(format: str, number: int = 8) -> list[bytes]:
     """Streams of the project in a format."""
-    files = [(path.read_bytes(), "unievent-sse") for path in sorted((ROOT / "examples").glob("*.sse"))]
+    files = [(path.read_bytes(), "unievent-sse") for path in sorted((ROOT / "examples").glob("*.unievent.sse"))]
     made = [(spoken(index), "gateway") for index in range(number)]
     return [whole(stream, src, format) for stream, src in (*files, *made)]
 

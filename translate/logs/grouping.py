@@ -28,6 +28,7 @@ MEMORY = 256 * 1024 * 1024
 """Bytes of rows that are kept in memory."""
 _ROW = 400
 """Bytes that a row takes beside its payload."""
+_BUFFER = 1 << 16
 _DEPTH = 3
 """How often rows are spread: by other bits of the hash each time, of which there are 32."""
 
@@ -161,9 +162,12 @@ def _file() -> IO[bytes]:
 
 
 def _unpickled(file: IO[bytes]) -> Iterator[Any]:
+    """What was put into a file. One that can be written, too, would be read anew from where it is for each row."""
+    file.flush()
     file.seek(0)
-    while True:
-        try:
-            yield pickle.load(file)
-        except EOFError:
-            return
+    with open(file.fileno(), "rb", _BUFFER, closefd=False) as reading:
+        while True:
+            try:
+                yield pickle.load(reading)
+            except EOFError:
+                return
