@@ -150,7 +150,7 @@ STREAMS: list[tuple[str, list[Any]]] = [
     ("gateway", [{"success": False, "code": 401, "message": "no", "more": 1}]),
     ("events", EVERYTHING),
     ("events", FINISHED),
-    *(("unievent-sse", [path.read_bytes()]) for path in sorted((ROOT / "examples").glob("*.sse"))),
+    *(("unievent-sse", [path.read_bytes()]) for path in sorted((ROOT / "examples").glob("*.unievent.sse"))),
 ]
 
 
