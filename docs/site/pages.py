@@ -37,9 +37,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def _gallery(config: MkDocsConfig, files: Files) -> Iterator[str]:
     yield "# Gallery\n"
-    yield "Six streams, and what becomes of each in another format: a picture, and the report that"
-    yield "`translate-streams inspect FILE --to FORMAT --html OUT` writes."
-    yield "The [playground](playground.md) has them, too.\n"
+    yield "Six streams, and what becomes of each in another format: a picture, and the report that `translate-streams"
+    yield "inspect FILE --to FORMAT --html OUT` writes. The [playground](playground.md) has them, too.\n"
     for example in EXAMPLES:
         assert example.path is not None
         stream = example.path.read_bytes()
@@ -65,14 +64,14 @@ def _matrix() -> Iterator[str]:
     yield "`translate-streams formats A B` prints a pair.\n"
     yield "## In its own words\n"
     yield "*native*: each time that any stream has it; *carried*: never, it travels in the [carry](carry.md) alone.\n"
-    yield from _table(["", *WORDS])
+    yield from _table(["format", *WORDS])
     for name in known:
         found = says(name)
         yield _row([f"**{name}**", *(_said(*found[word]) for word in WORDS)])
     yield "\n## Pair by pair\n"
     yield "Of the streams of the format on the left, the share whose reader of the one above sees all content without"
     yield "carries, and the bytes of carry a unit. Each pair links to what its carries hold.\n"
-    yield from _table(["", *known])
+    yield from _table(["from, into", *known])
     for source in known:
         cells = [cell(source, target) for target in known]
         yield _row([f"**{source}**", *("" if each.target == source else _linked(each) for each in cells)])

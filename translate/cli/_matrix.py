@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from translate import codec
@@ -23,7 +22,7 @@ def matrix(args: Namespace) -> Status:
     from translate.inspect.matrix import cell, says
 
     names = [codec(name).name for name in (args.source, args.target) if name is not None]
-    found: Any = says(names[0]) if len(names) == 1 else asdict(cell(*names))
+    found: Any = says(names[0]) if len(names) == 1 else cell(*names).shown()
     with Output(STANDARD) as target:
         if args.json:
             print_lines(target, json.dumps(found, indent=2))

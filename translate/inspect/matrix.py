@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -72,6 +72,12 @@ class Cell:
     there: Counter[str] = field(default_factory=Counter)
     said: Counter[str] = field(default_factory=Counter)
     hidden: list[Hidden] = field(default_factory=list)
+
+    def shown(self) -> dict[str, Any]:
+        """As JSON has it."""
+        simple = {name: getattr(self, name) for name in ("source", "target", "streams", "whole", "units", "carry")}
+        words = {"there": dict(self.there), "said": dict(self.said)}
+        return {**simple, **words, "hidden": [asdict(each) for each in self.hidden]}
 
     @property
     def share(self) -> float:
@@ -166,6 +172,8 @@ def _measure(stream: Stream, into: Cell, hidden: dict[tuple[str, str, bool], Hid
     into.whole += not any(loss.content for loss in report.losses)
     meant = _features(event for unit in trace.sources for event in unit.events)
     told = _features(event for unit in trace.targets for event in unit.says)
+    if [unit.unit for unit in trace.targets] == [unit.unit for unit in trace.sources]:
+        told = meant
     for word, values in meant.items():
         into.there[word] += sum(values.values())
         into.said[word] += sum((values & told.get(word, Counter())).values())
