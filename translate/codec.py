@@ -35,7 +35,6 @@ COUNT: Final = 0x7E57_0001_7E57
 """In the unit of a :class:`Hot`: where a counter stands, which :attr:`Decoder.count` knows."""
 WORD: Final = "\x00word"
 """In the unit of a :class:`Hot`, as the engine makes it: where the word stands that pads it."""
-
 JOINED: Final = "n"
 """The member of a residue that says how many events came as one unit, where they would come home as several."""
 
@@ -214,10 +213,7 @@ class Decoder(ABC):
         return False
 
     def settled(self, pieces: Sequence[Piece]) -> Sequence[Piece | None] | None:
-        """In lenient mode: what each of the units that were held back is to be read as, if not as it is.
-
-        ``None`` for one that is left out.
-        """
+        """In lenient mode: what each unit that was held back is to be read as, if not as it is; ``None``: left out."""
         return None
 
     def trails(self, unit: JsonObject) -> bool:
@@ -267,10 +263,7 @@ class Encoder(Decoder):
         return units[0] if len(units) == 1 else None
 
     def expected(self, unit: JsonObject, said: Sequence[Event]) -> JsonObject | None:
-        """The unit that :meth:`whole` predicts where ``unit`` stands, which says ``said``.
-
-        A place to bring what is equal by the format's rules to one form.
-        """
+        """The unit that :meth:`whole` predicts where ``unit`` stands, which says ``said``: equals in one form."""
         return self.whole(said)
 
     def mark(self, unit: JsonObject) -> JsonObject | None:
@@ -319,11 +312,10 @@ class Codec(ABC):
     of events and kinds of parts that have native words. ``partly``: of what else some has words, and which. ``only``:
     what no other codec says, by name; both are for predictions and documentation. ``leaves_out``: names of events that
     no unit is written for, as the next one shows them or the end does, so that a carry may say them: ``close``,
-    ``finish``, ``start``. ``complete``: a unit says
-    all that is meant, residues included, so that there is no carry. ``spelled``: units whose text holds this are read
-    with their numbers as they are spelled, for what becomes text as it stands. ``requests``, ``answers``, ``errors``:
-    how requests, whole answers and error bodies are read and written, where the format has them. ``endpoint``: where
-    its servers are asked.
+    ``finish``, ``start``. ``complete``: a unit says all that is meant, residues included, so that there is no carry.
+    ``spelled``: units whose text holds this are read with their numbers as they are spelled, for what becomes text as it
+    stands. ``requests``, ``answers``, ``errors``, ``endpoint``: how requests, whole answers and error bodies are read
+    and written, and where servers are asked, where the format has them.
     """
 
     name: ClassVar[str]

@@ -65,7 +65,7 @@ def test_what_a_stream_says_does_not_steer_the_terminal() -> None:
     ("args", "message"),
     [
         (("text.a.sse", "absent.sse"), "cannot read absent.sse: there is no such file or folder"),
-        (("text.a.sse", "."), "cannot read .: it is a folder; `convert` and `stats` read folders, other commands one"),
+        (("text.a.sse", "."), "cannot read .: it is a folder; `convert` and `stats` read folders, others one"),
         (("text.a.sse", "-"), "standard input: TruncatedStream"),
         (("text.a.sse", "text.txt"), "text.txt: it is text, neither JSON nor SSE"),
         (("text.a.sse", "text.a.sse", "--from", "morse"), "text.a.sse: no format named 'morse'"),

@@ -16,7 +16,7 @@ from translate.compare import Difference, Level
 from translate.errors import UnknownFormat
 from translate.recognise import format_of, what
 
-from ._files import STANDARD, Input, Output, print_lines
+from ._files import STANDARD, Input, Output, print_lines, why
 from ._formats import readable
 from ._status import Problem, Status, UsageError, explain, one_line
 from ._values import COLOURS, coloured, limits_of
@@ -160,8 +160,8 @@ def _trouble(name: str) -> Iterator[None]:
     try:
         yield
     except InputFault as error:
-        why = error.__cause__.strerror if isinstance(error.__cause__, OSError) else None
-        raise Trouble(f"cannot read {name}: {why or error}") from None
+        what = why(error.__cause__) if isinstance(error.__cause__, OSError) else error
+        raise Trouble(f"cannot read {name}: {what}") from None
     except MissingExtra as error:
         raise Trouble(f"cannot read {name}: {error}") from None
     except (TranslateError, UnknownFormat, Problem) as error:

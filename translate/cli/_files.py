@@ -154,8 +154,13 @@ def _standard(stream: TextIO | None, mode: str) -> FileIO:
     return FileIO(stream.fileno(), mode, closefd=False)
 
 
+def why(error: OSError) -> str:
+    """Why a file is not read."""
+    return _WHY.get(error.errno or 0) or error.strerror or str(error)
+
+
 def _unreadable(name: str, error: OSError) -> InputError:
-    return InputError(f"cannot read {name}: {_WHY.get(error.errno or 0) or error.strerror or error}")
+    return InputError(f"cannot read {name}: {why(error)}")
 
 
 def _unwritable(name: str, error: OSError) -> OutputError:

@@ -51,7 +51,6 @@ class Machine(ABC, Generic[Unit]):
         """Whether nothing more is to be read."""
         self.failure: Exception | None = None
         """What the failure unit that ends the output stands for, under ``errors="encode"``."""
-
         self._closed = False
         self._broke: Exception | None = None
 
@@ -187,8 +186,7 @@ class Translator(Machine[Unit]):
         """See :func:`translate.convert` for the options. Raises :class:`UnknownFormat`."""
         one_of("loss", loss, "carry", "drop", "raise")
         one_of("errors", errors, "raise", "encode")
-        if trace is not None:
-            of_type("trace", trace)
+        of_type("trace", trace)
         options = make_options(model, clock, strict, limits, report)
         codec, shape = resolve(src)
         tracer = Tracer(trace) if trace is not None else None
@@ -238,8 +236,7 @@ class Translator(Machine[Unit]):
     @property
     def model(self) -> Model | None:
         """Who answers, as the stream says it, once it has."""
-        start = self._source.grammar.start
-        return start.model if start is not None else None
+        return start.model if (start := self._source.grammar.start) is not None else None
 
     @property
     def usage(self) -> TokenCounts | None:
@@ -249,8 +246,7 @@ class Translator(Machine[Unit]):
     @property
     def held(self) -> int:
         """Bytes that the open part takes in memory, about and rather too many. To be asked after each chunk."""
-        if self._part is None:
-            self._part = OpenPart(self._source.grammar)
+        self._part = self._part or OpenPart(self._source.grammar)
         return self._part.size(self._source.units)
 
     @property

@@ -1,7 +1,7 @@
 """What the units of a stream have told so far, and the unit that is to be expected next.
 
-Reader and writer go on by the same units, so both expect the same. A unit that says nothing is kept as what differs
-from the one expected (:meth:`Wire.compact`), and made of that again (:meth:`Wire.expand`).
+Both ends go on by the same units, so both expect the same. A unit that says nothing is kept as what differs from the
+one expected (:meth:`Wire.compact`), and made of that again.
 """
 
 from __future__ import annotations
