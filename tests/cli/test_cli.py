@@ -198,7 +198,7 @@ def test_errors_encode_says_it_in_the_output(call: Main) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["convert"], ["--to", "required"]),
+        (["convert"], ["--to", "missing"]),
         (["nonsense"], ["nonsense", "convert", "formats"]),
         ([*TO_GATEWAY, "a", "b"], ["b"]),
         ([*TO_GATEWAY, "--los", "drop"], ["--los"]),

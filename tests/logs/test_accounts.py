@@ -88,6 +88,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
         return read(self, unit, name)
 
     monkeypatch.setattr(decoder, "read", fail)
+    monkeypatch.setattr(decoder, "plain", lambda self, unit, name: None)
 
 
 @pytest.mark.usefixtures("faulty")

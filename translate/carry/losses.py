@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from ..algebra.events import PART_KINDS, JsonObject
 from ..errors import excerpt, shown
@@ -39,6 +39,12 @@ class Finding:
     carried: bool = False
     kind: str = ""
     path: str = ""
+
+    def members(self) -> dict[str, Any]:
+        """As JSON; what only those of documents have, their ``class`` and ``path``, is left out of others."""
+        said = {name: getattr(self, name) for name in ("unit", "field", "reason", "content", "carried")}
+        of_document = {"class": self.kind, "path": self.path}
+        return {**said, **{name: value for name, value in of_document.items() if value}}
 
 
 @dataclass(slots=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from typing import Any
 
-from translate import Finding, Report, TranslateError, jsontext
+from translate import Report, TranslateError, jsontext
 
 from ._files import Input, Output
 from ._status import OutputError, explain, status_of
@@ -35,7 +34,9 @@ def reporting(path: str | None, source: Input, target: Output) -> Iterator[Repor
 
 
 def _lines(report: Report, source: Input, target: Output, error: BaseException | None) -> bytes:
-    lines = [_finding(kind, finding) for kind in _KINDS for finding in getattr(report, kind)]
+    lines: list[dict[str, Any]] = [
+        {"kind": kind, **finding.members()} for kind in _KINDS for finding in getattr(report, kind)
+    ]
     counts: dict[str, dict[str, int]] = {kind: {} for kind in _KINDS}
     for (kind, field), count in report.counts.items():
         counts[kind][field] = count
@@ -50,13 +51,6 @@ def _lines(report: Report, source: Input, target: Output, error: BaseException |
         }
     )
     return b"".join(jsontext.dumps_strict(line) + b"\n" for line in lines)
-
-
-def _finding(kind: str, finding: Finding) -> dict[str, Any]:
-    """One finding; what only those of documents have is left out of others."""
-    members = asdict(finding)
-    of_document = {"class": members.pop("kind"), "path": members.pop("path")}
-    return {"kind": kind, **members, **{name: value for name, value in of_document.items() if value}}
 
 
 def _error(error: BaseException) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from .. import __version__, jsontext
@@ -223,7 +223,7 @@ class _View:
         return of.kind(unit) or name or " ".join(NAMES[type(event)] for event in events) or "unit"
 
     def _finding(self, finding: Finding) -> JsonObject:
-        return {**asdict(finding), "unit": self._index(finding.unit)}
+        return {**finding.members(), "unit": self._index(finding.unit)}
 
     def _index(self, unit: int | None) -> int | None:
         """The index of a unit that is there."""

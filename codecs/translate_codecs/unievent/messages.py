@@ -158,7 +158,7 @@ def write_item(part: Part, writing: Writing, *, user: bool) -> list[JsonObject]:
     item = _item(part, writing, user=user)
     if item is None:
         key = "unit" if part.unit is not None else "file" if part.via == "file" else "part"
-        what = described(part) if key != "unit" else part.via or "its own format"
+        what = described(part) if key != "unit" else str(part.via)
         writing.lost("content", part.path, kind, key, what)
         return _whole(part, writing)
     if kind in ("text", "refusal") and not part.data and part.state is None and not writing.home:
