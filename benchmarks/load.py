@@ -59,7 +59,7 @@ def proxy(kind: str, upstream: str, load: Load) -> Iterator[Proxy]:
     """A proxy, while the block runs: the sidecar as its command starts it, or one of :mod:`benchmarks.passing`."""
     if kind == SIDECAR:
         command = ["translate", "serve", "--upstream", upstream, "--from", load.src, "--to", load.dst]
-        command += ["--port", "0", "--max-concurrent", str(max(load.streams, 1000))]
+        command += ["--port", "0", "--ping", "600", "--max-concurrent", str(max(load.streams, 1000))]
     else:
         command = ["benchmarks.passing", kind, upstream]
     with started(command) as (process, url, _):
