@@ -32,7 +32,7 @@ from translate.errors import TranslateError
 
 from .steps import Known, Step
 from .units import Units, states_of
-from .words import NAME, REASON, entry_of, read_reason
+from .words import NAME, REASON, read_reason, told
 
 ENDED = "ended"
 
@@ -80,10 +80,10 @@ class ChatDecoder(Decoder):
         if unit is None and all(type(event) in (Usage, Annotate, Ping) for event in meant):
             # notes that no unit says change nothing here
             return
-        native: list[JsonObject | None] = []
+        native: set[bytes] = set()
         step = self._look(unit) if unit is not None else None
         if unit is not None and step is not None:
-            native = [entry_of(state, 0) for state in states_of(step.said)]
+            native = {told(state) for state in states_of(step.said)}
             said = step.said
             self._units.steady = False
             if type(said[-1]) is not Foreign and not step.repeats:
@@ -99,13 +99,14 @@ class ChatDecoder(Decoder):
             kind = type(event)
             self._units.follow(event)
             if kind is Open:
-                known.stated, known.due = [], []
+                known.stated, known.due = set(), []
                 if unit is None:
                     # no words: what is open is none of the format's parts
                     known.serial.end()
             elif kind is Append and event.state is not None:  # type: ignore[union-attr]
-                known.stated.append(event.state)  # type: ignore[union-attr]
-                if entry_of(event.state, 0) not in native:  # type: ignore[union-attr]
+                words = told(event.state)  # type: ignore[union-attr]
+                known.stated.add(words)
+                if words not in native:
                     known.due.append(event.state)  # type: ignore[union-attr]
             elif kind is Finish or kind is Failure:
                 self._ended, self._failed = True, kind is Failure

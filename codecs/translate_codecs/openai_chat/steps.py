@@ -7,6 +7,7 @@ parts begin with their first piece and end with what comes next, and calls may i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeAlias
 
 from translate import jsontext
@@ -35,13 +36,13 @@ from .words import (
     NAME,
     OCTETS,
     REDACTED,
-    entry_of,
     is_redacted,
     issuer,
     read_entry,
     read_error,
     read_start,
     standing,
+    told,
 )
 
 Key: TypeAlias = tuple[PartKind, int]
@@ -78,8 +79,8 @@ class Known:
     by_key: dict[Key, Call] = field(default_factory=dict)
     later: list[State] = field(default_factory=list)
     """States that wait for the end of the open part."""
-    stated: list[State] = field(default_factory=list)
-    """The states of the open part, or the last one."""
+    stated: set[bytes] = field(default_factory=set)
+    """The entries that say the states of the open part, or the last one."""
     due: list[State] = field(default_factory=list)
     """Those of them that no unit has said."""
     executed: set[tuple[int, bool]] = field(default_factory=set)
@@ -104,7 +105,10 @@ class Step:
         self.chunk = chunk = Chunk() if unit is None else read_chunk(unit)
         self.turn: Turn[Key] = known.serial.turn()
         self.begun = known.begun
-        self.later = list(known.later)
+        self.later: list[State] = []
+        """States that wait for the end of the open part from now on."""
+        self.waited = known.later
+        """Those that wait since before, as long as they do."""
         self.calls: dict[int | str, Call] = {}
         self.by_key: dict[Key, Call] = {}
         self.over: list[Key] = []
@@ -155,7 +159,7 @@ class Step:
         for namespace, data in chunk.notes:
             self._note(namespace, data)
         self.settle()
-        content = len(self.said) > head or bool(self.turn.new) or self.later != self.known.later
+        content = len(self.said) > head or bool(self.turn.new or self.later) or len(self.waited) < len(self.known.later)
         if chunk.reason:
             self.end(cut=chunk.reason == "length")
         if chunk.usage is not None and (chunk.reason or not content):
@@ -175,7 +179,7 @@ class Step:
         is_empty = key is not None and empty.get(key[0]) == ""
         if call is not None:
             is_empty = any(self._known_call(piece) is call and piece.text == "" for piece in chunk.calls)
-        if alone and is_empty and not self.later and key is not None:
+        if alone and is_empty and not (self.later or self.waited) and key is not None:
             self._put(key, Append(""))
         else:
             self.said.append(Foreign(NAME, self.unit))
@@ -210,16 +214,15 @@ class Step:
             self.over.append(key)
             if call.free and not cut:
                 self._put(key, Append(FREE_END))
-        later, self.later = self.later, []
+        waited, later, self.waited, self.later = self.waited, self.later, [], []
         at = len(self.said) if self.turn.open == key else None
         self._put(key, Close(cut))
-        for state in reversed(later):
-            events: list[Event] = [Open("thinking"), Append("", state), Close()]
-            if any(state is each for each in self.known.later):
-                events = [said_before(event, NAME) for event in events]
-            if at is not None:
-                self.said[at + 1 : at + 1] = events
-                continue
+        found: list[list[Event]] = [[Open("thinking"), Append("", state), Close()] for state in (*waited, *later)]
+        found[: len(waited)] = [[said_before(event, NAME) for event in events] for events in found[: len(waited)]]
+        if at is not None:
+            self.said[at + 1 : at + 1] = chain.from_iterable(found)
+            return
+        for events in reversed(found):
             for event in events:
                 self._put(("thinking", self.begun), event)
             self.begun += 1
@@ -239,7 +242,7 @@ class Step:
 
     def release(self) -> None:
         """What waits will not come otherwise: what it waits for is cut off."""
-        while self.turn.open is not None and (self.turn.waits or self.later):
+        while self.turn.open is not None and (self.turn.waits or self.later or self.waited):
             self._close(self.turn.open, cut=not self._over(self.turn.open))
 
     def end(self, *, cut: bool) -> None:
@@ -275,8 +278,7 @@ class Step:
             return
         key = self._part("thinking")
         fresh = self.begun > self.known.begun
-        known = [] if fresh else [entry_of(each, 0) for each in self.known.stated]
-        again = entry_of(state, 0) in known
+        again = not fresh and told(state) in self.known.stated
         self.repeats |= again
         self._put(key, Append("", None if again else state))
 
@@ -357,7 +359,10 @@ class Step:
         known.reason = self.reason
         known.counts = chunk.usage if chunk.usage is not None else known.counts
         known.serial.take(self.turn)
-        known.later = self.later
+        if self.waited is known.later:
+            known.later += self.later
+        else:
+            known.later = self.later
         known.executed |= self.executed
         known.cited = self.cited
         for index, call in self.calls.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from translate import jsontext
 from translate.algebra.events import (
     Failure,
     JsonObject,
@@ -277,6 +278,11 @@ def entry_of(state: State, index: int, *, redacted: bool = False) -> JsonObject 
         if found.get(next(iter(names))):
             return {"type": type_, **found, **said}
     return None
+
+
+def told(state: State) -> bytes:
+    """What says a state, wherever it stands: the same for two that an entry cannot tell apart."""
+    return jsontext.dumps(entry_of(state, 0))
 
 
 def field_of(state: State | None) -> str | None:
