@@ -78,17 +78,19 @@ def test_rows_that_are_lost_are_noticed(
 
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A codec that fails for one unit."""
-    decoder = type(registry.codec("gateway").encoder(make_options()))
-    read = decoder.read
+    """A codec that fails for one unit, by whichever way that is read."""
+    decoder: Any = type(registry.codec("gateway").encoder(make_options()))
 
-    def fail(self: Any, unit: dict[str, Any], name: str | None) -> Any:
-        if "777" in str(unit):
-            raise KeyError("seven")
-        return read(self, unit, name)
+    def failing(read: Any) -> Any:
+        def fail(self: Any, unit: dict[str, Any], name: str | None) -> Any:
+            if "777" in str(unit):
+                raise KeyError("seven")
+            return read(self, unit, name)
 
-    monkeypatch.setattr(decoder, "read", fail)
-    monkeypatch.setattr(decoder, "plain", lambda self, unit, name: None)
+        return fail
+
+    for way in ("read", "plain"):
+        monkeypatch.setattr(decoder, way, failing(getattr(decoder, way)))
 
 
 @pytest.mark.usefixtures("faulty")
