@@ -76,7 +76,7 @@ def test_what_came_in_stands_beside_what_went_out() -> None:
     (command, drawn) = re.findall(r"`translate-streams (inspect [^`]+)`\n\n```text\n(.*?)\n```", README, re.S)[0]
     path = os.pathsep.join([str(ROOT), str(ROOT / "codecs")])
     done = subprocess.run(
-        [sys.executable, "-m", "translate", *shlex.split(command), "--width", "92", "--color", "never"],
+        [sys.executable, "-m", "translate", *shlex.split(command), "--width", "88", "--color", "never"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"},
         capture_output=True,

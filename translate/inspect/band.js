@@ -5,7 +5,7 @@ const band = (() => {
   let chosen = "drawing", changed = () => {};
 
   function fact(name, value) {
-    return value ? [make("dt", { textContent: name }), make("dd", {}, make("bdi", { textContent: clean(value) }))] : [];
+    return value ? [make("div", {}, make("dt", { textContent: name }), make("dd", {}, make("bdi", { textContent: clean(value) })))] : [];
   }
 
   function draw(view, { jump, focus }) {
