@@ -32,7 +32,7 @@ PROGRAM = "translate-streams"
 _LIMITS = {
     "unit": "bytes of one unit: a line, an event's block",
     "part": "characters or bytes of one part: a text, a call's arguments",
-    "message": "characters or bytes of a whole message, where its end repeats it",
+    "message": "characters of one message, in formats whose end repeats it",
     "nesting": "levels of arrays and objects",
     "carry": "bytes of one carry",
     "state": "characters of one envelope of state",
