@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .. import jsontext
-from ..algebra.events import JsonObject
+from ..algebra.events import JsonObject, Reason
 from ..algebra.reading import kind_of
 from ..carry.losses import LossPolicy, Report
 from ..codec import Codec
@@ -75,9 +75,6 @@ def convert(document: JsonObject, src: str, dst: str, what: What, asked: Asked) 
         check_pairs(node)
     if asked.model is not None:
         _rename(node, asked.model)
-    if isinstance(node, Answer) and node.reason.word == "stop" and any(part.kind == "tool_call" for part in node.parts):
-        # clients run tools on that word, whatever the server said
-        node.reason.word = "tool_call"
     if src != dst and isinstance(reader, Requests) and (stored := reader.stored(body)) is not None:
         error = RequestError(f"{stored}: it is stored elsewhere", expected="a request that says all it needs")
         error.path = stored
@@ -173,6 +170,9 @@ def _decode(
     except TranslateError as error:
         error.locate(format=src)
         raise
+    if isinstance(node, Answer) and node.reason.word == "stop" and any(part.kind == "tool_call" for part in node.parts):
+        # clients run tools on that word, whatever the server said
+        node.reason = Reason("tool_call", node.reason.raw)
     if what == "answer" and not raw:
         issued(node, _profile(reader, src, asked))
     return node
