@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests import strategies  # noqa: F401  # the profile of hypothesis
 from tests.messages.documents import Json
 from translate import Answer, Reason, Request, State, TokenCounts, encode_answer, encode_request, jsontext
+from translate.algebra.events import ReasonWord
 from translate.messages.nodes import Annotation, Choice, Format, Part, Setting, Thinking, Tool, Turn
 
 FORMATS = ("anthropic", "openai-chat", "openai-responses", "gemini", "unievent", "gateway")
@@ -126,7 +127,8 @@ def answers(draw: st.DrawFn, format: str) -> Json:
         if part.kind == "text" and draw(st.integers(0, 3)) == 0 and format == "anthropic":
             part.annotations = [Annotation("anthropic", {"type": "char_location", "cited_text": draw(words)})]
     calls = any(part.kind == "tool_call" for part in parts)
-    word = "tool_call" if calls else draw(st.sampled_from(["stop", "length"]))
+    words: list[ReasonWord] = ["tool_call"] if calls else ["stop", "length"]
+    word = draw(st.sampled_from(words))
     answer = Answer("id-1", parts=parts, reason=Reason(word), usage=TokenCounts(draw(st.integers(5, 99)), 7, 2, 3))
     answer.model.name = "m"
     seal: Any = "off"
