@@ -127,8 +127,8 @@ def answers(draw: st.DrawFn, format: str) -> Json:
         if part.kind == "text" and draw(st.integers(0, 3)) == 0 and format == "anthropic":
             part.annotations = [Annotation("anthropic", {"type": "char_location", "cited_text": draw(words)})]
     calls = any(part.kind == "tool_call" for part in parts)
-    words: list[ReasonWord] = ["tool_call"] if calls else ["stop", "length"]
-    word = draw(st.sampled_from(words))
+    ends: list[ReasonWord] = ["tool_call"] if calls else ["stop", "length"]
+    word = draw(st.sampled_from(ends))
     answer = Answer("id-1", parts=parts, reason=Reason(word), usage=TokenCounts(draw(st.integers(5, 99)), 7, 2, 3))
     answer.model.name = "m"
     seal: Any = "off"
