@@ -168,7 +168,8 @@ def test_the_wheel_holds_both_packages(tmp_path: Path) -> None:
     here = {path.relative_to(ROOT).as_posix() for path in CORE.rglob("*.py")}
     here |= {path.relative_to(ROOT / "codecs").as_posix() for path in CODECS.rglob("*.py")}
     assert here <= set(names)
-    vectors = {path.name for path in (ROOT / "tests" / "vectors").iterdir()}
+    folder = ROOT / "tests" / "vectors"
+    vectors = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {f"translate/conformance/vectors/{name}" for name in vectors} <= set(names), "the command needs them"
     config = ConfigParser()
     config.read_string(entry_points)
