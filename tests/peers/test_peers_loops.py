@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
+import anyio
 import pytest
 
 from tests.adapters.sidecars import Process, process
+from tests.peers import reference
 from tests.peers.serving import HOST, PATIENCE
 from tests.peers.strict import DONE, PARTS, PNG, Strict, anthropic, genai, openai, strict
 
@@ -134,12 +136,38 @@ def google(port: int, *, stream: bool) -> str:
     raise AssertionError("it goes on and on")
 
 
-CLIENTS = {"anthropic": claude, "openai-chat": gpt, "openai-responses": responses, "gemini": google}
+def uni(port: int, *, stream: bool) -> str:
+    """The client of mmsp, which only streams, and keeps the conversation itself."""
+
+    async def loop() -> str:
+        image = {"type": "image_url.done", "image_url": f"data:image/png;base64,{PNG}"}
+        message: Any = {"role": "user", "content_items": [{"type": "text.done", "text": WORDS}, image]}
+        config = {"tools": [{"name": "weather", "description": "d", "parameters": SCHEMA}]}
+        async with reference.client(port) as client:
+            for _ in range(TURNS):
+                with anyio.fail_after(PATIENCE):
+                    async for _ in client.streaming_response_stateful(message=message, config=config):
+                        pass
+                said = client.get_history()[-1]["content_items"]
+                called = [item for item in said if item["type"] == "tool_call.done"]
+                if not called:
+                    return "".join(item["text"] for item in said if item["type"] == "text.done")
+                ids = [item["tool_call_id"] for item in called]
+                results = [{"type": "tool_result.done", "tool_call_id": id, "text": "21 C"} for id in ids]
+                message = {"role": "user", "content_items": results}
+        raise AssertionError("it goes on and on")
+
+    return anyio.run(loop)
+
+
+CLIENTS = {"anthropic": claude, "openai-chat": gpt, "openai-responses": responses, "gemini": google, "unievent": uni}
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_tool_loop_goes_through(service: tuple[Strict, Process], client: str, *, stream: bool) -> None:
+    if client == "unievent" and not stream:
+        pytest.skip("it only streams")
     server, running = service
     server.wrong.clear()
     server.turns.clear()
@@ -188,6 +216,7 @@ CLASSES: dict[str, dict[int, str]] = {
     "gemini": {status: "ClientError" if status < 500 else "ServerError" for status in STATUSES},
 }
 CLASSES["openai-responses"] = CLASSES["openai-chat"]
+CLASSES["unievent"] = dict.fromkeys(STATUSES, "UpstreamError")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
