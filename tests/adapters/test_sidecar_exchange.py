@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import threading
 import time
 import urllib.error
@@ -319,3 +321,17 @@ def _short(running: Process, document: Json) -> None:
         head = b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n" % len(body)
         wire.sendall(head + body)
         time.sleep(0.3)
+
+
+def test_the_page_for_requests_is_run() -> None:
+    """Claude's client, a server of Chat: the command as it stands there, but for addresses."""
+    page = (Path(__file__).parents[2] / "docs" / "requests.md").read_text(encoding="utf-8")
+    found = re.search(r"^translate-streams serve (.+?)\n```", page, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    args = shlex.split(found[1].replace("\\\n", " "))
+    with upstream("openai-chat", completion({"content": "said"}, model="llama-4")) as made:
+        args[args.index("--upstream") + 1] = made.url
+        with process(*args, "--port", "0") as running:
+            got = ask(running, "/v1/messages", anthropic(Q, model="claude-sonnet-5"), x_api_key="k")
+        assert (got.json["model"], got.json["content"]) == ("claude-sonnet-5", [text("said")])
+        assert (made.sent["model"], made.sent["max_tokens"]) == ("llama-4", 100)
