@@ -6,6 +6,7 @@ What is here needs nothing but the core. Adapters for other packages are modules
 """
 
 from .asgi import StreamResponse
+from .exchange_middleware import ExchangeMiddleware
 from .middleware import TranslateMiddleware
 from .named import NamedEvent, named_events
 from .observe import Observer, Outcome, Stats
@@ -15,6 +16,7 @@ from .running import Running
 from .upstream import Response, Source
 
 __all__ = [
+    "ExchangeMiddleware",
     "NamedEvent",
     "Observer",
     "Outcome",
