@@ -289,7 +289,7 @@ def test_the_clauses_of_a_codec_are_those_of_the_kit() -> None:
 @pytest.mark.parametrize(
     ("module", "pages"),
     [
-        ("translate", ["translate", "codecs"]),
+        ("translate", ["translate", "requests", "codecs"]),
         ("translate.adapters", ["adapters"]),
         ("translate.logs", ["logs"]),
         ("translate.shapes", ["shapes"]),

@@ -314,8 +314,8 @@ class Codec(ABC):
     no unit is written for, as the next one shows them or the end does, so that a carry may say them: ``close``,
     ``finish``, ``start``. ``complete``: a unit says all that is meant, residues included, so that there is no carry.
     ``spelled``: units whose text holds this are read with their numbers as they are spelled, for what becomes text as
-    it stands. ``requests``, ``answers``, ``errors``, ``endpoint``: how requests, whole answers and error bodies are read
-    and written, and where servers are asked, where the format has them.
+    it stands. ``requests``, ``answers``, ``errors``, ``endpoint``: how requests, whole answers and error bodies are
+    read and written, and where servers are asked, where the format has them.
     """
 
     name: ClassVar[str]

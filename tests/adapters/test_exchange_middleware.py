@@ -71,7 +71,7 @@ async def test_a_stream_is_the_clients() -> None:
     async with client(App()) as http:
         got = await http.post("/v1/messages", json=anthropic(Q, stream=True))
     assert got.headers["content-type"].startswith("text/event-stream")
-    assert assemble(got.content, "anthropic-sse", "anthropic")["content"] == message(text("said"))["content"]
+    assert assemble(bytes(got.content), "anthropic-sse", "anthropic")["content"] == message(text("said"))["content"]
 
 
 async def test_errors_are_in_the_clients_words() -> None:

@@ -1,7 +1,6 @@
 """What the units of a stream have told so far, and the unit that is to be expected next.
 
-Both ends go on by the same units, so both expect the same. A unit that says nothing is kept as what differs from the
-one expected (:meth:`Wire.compact`), and made of that again.
+Both ends go on by the same units, so both expect the same. One that says nothing is kept as what differs from that.
 """
 
 from __future__ import annotations
