@@ -99,6 +99,7 @@ class Grouping:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        self._rows, self._size = [], 0
         for file in self._files:
             file.close()
 
