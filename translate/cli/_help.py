@@ -112,7 +112,7 @@ def _man(parser: Parser) -> Status:
     except ImportError:
         raise UsageError("argparse-manpage is not installed: pip install argparse-manpage") from None
     page = Manpage(parser, format="single-commands-section")
-    page.manual, page.version = "translate-streams", __version__
+    page.manual, page.source = "translate-streams", f"translate-streams {__version__}"
     with Output(STANDARD) as target:
         print_lines(target, str(page).rstrip())
     return Status.FINE
