@@ -246,6 +246,7 @@ def test_what_is_pasted_over_an_example_is_recognised(bench: Page) -> None:
     says(bench, "#note", "Recognised as gateway-sse")
     assert bench.run("document.querySelector('#error').hidden")
     assert bench.run("document.querySelector('#src').value") == "auto"
+    assert bench.run("document.querySelector('#dst').value") != "gateway-sse", "into itself would show nothing"
 
 
 def test_a_format_that_was_chosen_stands_until_another_stream_is_pasted(bench: Page) -> None:

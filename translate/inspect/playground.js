@@ -45,6 +45,7 @@
   $("output").append(make("div", { className: "bar" }, copy, save, left), written);
 
   let timer = 0, running = false, again = false, bytes = 0, seen = null, back = null;
+  let targeted = true; // and the one to write
   let chosen = false; // whether the format was chosen for the text that is there
 
   // a slider from 1 to all, on which small numbers have as much room as large ones
@@ -108,6 +109,13 @@
 
   function draw(next) {
     if (next.problem) return clear(`Not recognised: ${next.problem}. If you know better, choose a format under From.`);
+    // a stream that is already in the format to write would show nothing
+    if (!targeted && next.source.format === to.value) {
+      const [now, shape] = [to.value, to.value.split("-").at(-1)];
+      to.value = formats.find((name) => name !== now && name.endsWith(shape)) ?? now;
+      targeted = true;
+      return later(0, fresh);
+    }
     seen = next;
     empty.hidden = true;
     if (fresh) { cut.max = next.bytes.all; cut.value = next.bytes.all; fresh = false; }
@@ -236,9 +244,10 @@
   example.onchange = load;
   file.onchange = () => { if (file.files[0]) take(file.files[0]); file.value = ""; };
   from.onchange = () => { chosen = true; later(0); };
-  to.onchange = carry.onchange = lenient.onchange = () => later(0);
+  to.onchange = () => { targeted = true; later(0); };
+  carry.onchange = lenient.onchange = () => later(0);
   // another stream is recognised; where only some of it changes, what was chosen for it stands
-  text.onpaste = () => { if (text.selectionEnd - text.selectionStart === text.value.length) chosen = false; };
+  text.onpaste = () => { if (text.selectionEnd - text.selectionStart === text.value.length) chosen = targeted = false; };
   text.oninput = () => {
     example.value = "";
     explain();
