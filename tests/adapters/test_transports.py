@@ -87,6 +87,15 @@ def test_a_client_reads_its_format(library: Any, name: str) -> None:
     assert server.asked == [b"asked"]
 
 
+async def test_an_answer_that_was_read_already_is_read_again(library: Any) -> None:
+    """As those are that a mock of the library answers with: there is nothing left to take as it came."""
+    body = gateway("turn")
+    answer = library.Response(200, headers={"content-type": "text/event-stream"}, content=body)
+    async with async_client(library, library.MockTransport(lambda request: answer)) as http:
+        got = (await http.get("http://nowhere.example")).content
+    assert got == b"".join(convert(body, *FORMATS, clock=lambda: NOW))
+
+
 @pytest.mark.parametrize("name", ["turn", "hostile"])
 async def test_an_asynchronous_client_reads_its_format(library: Any, name: str) -> None:
     with serving(saying(Reply(odd(gateway(name))))) as server:

@@ -84,8 +84,9 @@ class Upstream:
             return self._kept(aiter(cast(AsyncIterable[Any], self._source)))
         encoding = encoding_of(source)
         packed = undoes(encoding) and not self.raw
-        # what is not encoded needs no one to undo it
-        raw = self.raw or packed or encoding == "identity"
+        # what is not encoded needs no one to undo it; what was read already is given out as it was read
+        read = getattr(source, "is_stream_consumed", False)
+        raw = self.raw or packed or (encoding == "identity" and not read)
         chunks = self._kept(source.aiter_raw() if raw else source.aiter_bytes())
         return self._kept(_inflated(chunks, encoding)) if packed else chunks
 
