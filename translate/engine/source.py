@@ -236,7 +236,7 @@ class Source:
         end: Any = None
         if type(data) is bytes:
             try:
-                unit = self._quickly(data)
+                unit = orjson.loads(data) if len(data) <= self._deep else self._quickly(data)
                 carry = orjson.loads(carries[0]) if carries else None
             except ValueError:
                 return False
