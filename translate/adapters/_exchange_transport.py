@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from types import TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from ..algebra.events import Failure
@@ -16,7 +15,7 @@ from ..messages.endpoint import without_key
 from ..messages.exchange import Exchange, Models
 from ..messages.profiles import ProfileOption
 from ..registry import codec
-from ._transport import AsyncBody, AsyncSource, Body, Source
+from ._transport import Above, AsyncBody, AsyncSource, Body, Source
 from .fields import OF_BYTES
 from .media import media_type
 
@@ -44,7 +43,7 @@ class ExchangeOptions(TypedDict, total=False):
     limits: Limits | None
 
 
-class Exchanging(Generic[Below, Q, R]):
+class Exchanging(Above, Generic[Below, Q, R]):
     """A transport of clients, asynchronous and not: their library asks in ``client``, the server answers in ``server``.
 
     ``transport``  the transport below, such as the library's own ``HTTPTransport()``; it is closed with this one
@@ -70,7 +69,7 @@ class Exchanging(Generic[Below, Q, R]):
         key: str | None = None,
         **options: Unpack[ExchangeOptions],
     ) -> None:
-        self._transport: Any = transport
+        self._transport = transport
         self._formats = client, server
         self._upstream, self._key, self._options = upstream.rstrip("/"), key, options
         if urlsplit(upstream).scheme not in ("http", "https"):
@@ -167,35 +166,3 @@ class Exchanging(Generic[Below, Q, R]):
         for name in OF_BYTES:
             headers.pop(name.decode(), None)
         return self._made(response.status_code, headers, body, response.extensions)
-
-    async def __aenter__(self) -> Self:
-        await self._transport.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
-        await self._transport.__aexit__(exc_type, exc_value, traceback)
-
-    def __enter__(self) -> Self:
-        self._transport.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None = None,
-        exc_value: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
-        self._transport.__exit__(exc_type, exc_value, traceback)
-
-    async def aclose(self) -> None:
-        """Close the transport below."""
-        await self._transport.aclose()
-
-    def close(self) -> None:
-        """Close the transport below."""
-        self._transport.close()

@@ -119,64 +119,10 @@ Q = TypeVar("Q", bound=Asked)
 R = TypeVar("R", bound=Answered)
 
 
-class Transport(Generic[Below, Q, R]):
-    """A transport of clients, asynchronous and not, whose servers stream ``src`` where the client reads ``dst``.
+class Above:
+    """Stands above another transport, and is entered and closed with it."""
 
-    ``transport``  the transport below, such as the library's own ``AsyncHTTPTransport()``; it is closed with this one
-    ``errors``     ``"encode"``: a stream that fails ends in the failure unit of ``dst``; ``"raise"``: reading its body
-                   raises the error
-    ``timeouts``   the same of the client's own time-outs: by default they are raised
-    ``streams``    says which answers are streams: see :class:`translate.adapters.StreamResponse`
-
-    All other answers are untouched, and so are requests and answers to ``HEAD``. Content encodings that the library
-    knows are undone. Closing a response closes the one below. Other options are those of :func:`translate.convert`.
-    Raises ``ValueError`` where ``dst`` is a format of objects.
-    """
-
-    timeout: type[Exception]
-    """What the library raises where a wait takes too long."""
-    bodies: tuple[type[AsyncBody], type[Body]]
-    """Both bodies, as classes of the library."""
-
-    def __init__(
-        self,
-        transport: Below,
-        src: str,
-        dst: str,
-        *,
-        errors: ErrorPolicy = "encode",
-        timeouts: ErrorPolicy = "raise",
-        streams: IsStream | None = None,
-        **options: Unpack[StreamOptions],
-    ) -> None:
-        self._transport: Any = transport
-        self._formats = src, dst
-        self._type = media_type(dst)
-        self._recognition = Recognition(src, streams)
-        self._errors: ErrorPolicy = errors
-        self._keeps: type[Exception] | tuple[()] = self.timeout if timeouts == "raise" else ()
-        self._options = options
-        self._translator()
-
-    @abstractmethod
-    def _made(self, status: int, headers: Any, body: Any, extensions: Any) -> R:
-        """An answer of the library."""
-
-    async def handle_async_request(self, request: Q) -> R:
-        """Send a request, and return the answer, translated."""
-        response: R = await self._transport.handle_async_request(request)
-        if not self._is_stream(request, response):
-            return response
-        source = AsyncSource(response, self._keeps)
-        return self._answer(response, self.bodies[0](AsyncStream(source, self._translator()), source))
-
-    def handle_request(self, request: Q) -> R:
-        """As :meth:`handle_async_request`, for a synchronous client."""
-        response: R = self._transport.handle_request(request)
-        if not self._is_stream(request, response):
-            return response
-        source = Source(response, self._keeps)
-        return self._answer(response, self.bodies[1](Stream(source, self._translator()), source))
+    _transport: Any
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -210,6 +156,66 @@ class Transport(Generic[Below, Q, R]):
     def close(self) -> None:
         """Close the transport below."""
         self._transport.close()
+
+
+class Transport(Above, Generic[Below, Q, R]):
+    """A transport of clients, asynchronous and not, whose servers stream ``src`` where the client reads ``dst``.
+
+    ``transport``  the transport below, such as the library's own ``AsyncHTTPTransport()``; it is closed with this one
+    ``errors``     ``"encode"``: a stream that fails ends in the failure unit of ``dst``; ``"raise"``: reading its body
+                   raises the error
+    ``timeouts``   the same of the client's own time-outs: by default they are raised
+    ``streams``    says which answers are streams: see :class:`translate.adapters.StreamResponse`
+
+    All other answers are untouched, and so are requests and answers to ``HEAD``. Content encodings that the library
+    knows are undone. Closing a response closes the one below. Other options are those of :func:`translate.convert`.
+    Raises ``ValueError`` where ``dst`` is a format of objects.
+    """
+
+    timeout: type[Exception]
+    """What the library raises where a wait takes too long."""
+    bodies: tuple[type[AsyncBody], type[Body]]
+    """Both bodies, as classes of the library."""
+
+    def __init__(
+        self,
+        transport: Below,
+        src: str,
+        dst: str,
+        *,
+        errors: ErrorPolicy = "encode",
+        timeouts: ErrorPolicy = "raise",
+        streams: IsStream | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> None:
+        self._transport = transport
+        self._formats = src, dst
+        self._type = media_type(dst)
+        self._recognition = Recognition(src, streams)
+        self._errors: ErrorPolicy = errors
+        self._keeps: type[Exception] | tuple[()] = self.timeout if timeouts == "raise" else ()
+        self._options = options
+        self._translator()
+
+    @abstractmethod
+    def _made(self, status: int, headers: Any, body: Any, extensions: Any) -> R:
+        """An answer of the library."""
+
+    async def handle_async_request(self, request: Q) -> R:
+        """Send a request, and return the answer, translated."""
+        response: R = await self._transport.handle_async_request(request)
+        if not self._is_stream(request, response):
+            return response
+        source = AsyncSource(response, self._keeps)
+        return self._answer(response, self.bodies[0](AsyncStream(source, self._translator()), source))
+
+    def handle_request(self, request: Q) -> R:
+        """As :meth:`handle_async_request`, for a synchronous client."""
+        response: R = self._transport.handle_request(request)
+        if not self._is_stream(request, response):
+            return response
+        source = Source(response, self._keeps)
+        return self._answer(response, self.bodies[1](Stream(source, self._translator()), source))
 
     def _is_stream(self, request: Q, response: R) -> bool:
         if request.method == "HEAD":

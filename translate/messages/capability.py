@@ -21,7 +21,7 @@ from ..limits import Limits
 from .envelope import Unreadable, digest, is_envelope, opened
 from .ids import MADE, Ids, true_id, written_id
 from .members import Rest, at
-from .nodes import Answer, Node, Part, Request
+from .nodes import Answer, Node, Part, Request, Tool
 from .profiles import Profile
 from .reasons import why
 from .telling import LossClass, Telling
@@ -154,6 +154,21 @@ class Writing:
         if part.name and "name" not in says:
             self.lost("incidental", part.path, "title", "title")
         self.rest(part, out)
+
+    def server_tool(self, tool: Tool) -> list[JsonObject]:
+        """A tool that runs on the side of its format's servers: itself at home, told and nothing elsewhere."""
+        if self.home and tool.unit is not None:
+            return [tool.unit]
+        self.lost("control", tool.path, "tool", "tool", self.source or "another format")
+        return []
+
+    def tool_rest(self, tool: Tool, out: JsonObject, says: tuple[str, ...] = ()) -> None:
+        """As :meth:`part_rest`, of a tool that is a function."""
+        if tool.strict is not None and "strict" not in says:
+            self.lost("tuning", tool.path, "strict", "setting", "strict")
+        if tool.cache and "cache" not in says:
+            self.lost("tuning", tool.path, "cache", "cache")
+        self.rest(tool, out)
 
     def uncited(self, part: Part, own: str | None, *, user: bool = False) -> None:
         """Tell the annotations of a part that are not said: those of others than ``own``."""

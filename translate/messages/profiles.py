@@ -32,7 +32,6 @@ class Profile:
     ``file_ids``             it knows the ids of files that were given to it
     ``trust_unknown``        a state of unknown issuer may be sent to it
     ``strict_tools``         it knows ``strict`` schemas
-    ``cache_marks``          it knows marks of what is to be cached
     """
 
     issuer: str | None = None
@@ -52,7 +51,6 @@ class Profile:
     file_ids: bool = True
     trust_unknown: bool = False
     strict_tools: bool = True
-    cache_marks: bool = False
 
 
 ProfileOption: TypeAlias = "Profile | str | Path | Mapping[str, Any]"

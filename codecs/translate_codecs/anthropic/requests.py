@@ -57,7 +57,6 @@ class AnthropicRequests(Requests):
             efforts=EFFORTS,
             thinking_styles=("adaptive", "enabled", "disabled", "between_tools"),
             sampling=("temperature", "top_p", "top_k"),
-            cache_marks=True,
         )
     }
     charset = IDS
@@ -191,11 +190,9 @@ def _write_tools(request: Request, out: JsonObject, writing: Writing) -> list[st
     only = set(choice.names) if choice is not None and choice.mode == "allowed" else None
     for tool in request.tools:
         if tool.kind == "server":
-            if writing.home and tool.unit is not None:
-                tools.append(tool.unit)
-                offered.append(tool.name or "")
-            else:
-                writing.lost("control", tool.path, "tool", "tool", request.source or "another format")
+            own = writing.server_tool(tool)
+            tools += own
+            offered += [tool.name or "" for _ in own]
             continue
         if only is not None and tool.name not in only:
             writing.lost("control", tool.path, "tool", "choice", "this tool is not among those allowed")

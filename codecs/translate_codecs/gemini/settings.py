@@ -43,10 +43,7 @@ def write_tools(request: Request, out: JsonObject, writing: Writing) -> None:
     only = set(choice.names) if choice is not None and choice.mode == "allowed" and not choice.force else None
     for tool in request.tools:
         if tool.kind == "server":
-            if writing.home and tool.unit is not None:
-                own.append(tool.unit)
-            else:
-                writing.lost("control", tool.path, "tool", "tool", request.source or "another format")
+            own += writing.server_tool(tool)
             continue
         if only is not None and tool.name not in only:
             writing.lost("control", tool.path, "tool", "choice", "this tool is not among those allowed")
@@ -57,11 +54,7 @@ def write_tools(request: Request, out: JsonObject, writing: Writing) -> None:
         schema = FREE_SCHEMA if tool.kind == "custom" else tool.schema
         if schema is not None:
             said["parametersJsonSchema"] = schema
-        if tool.strict is not None:
-            writing.lost("tuning", tool.path, "strict", "setting", "strict")
-        if tool.cache:
-            writing.lost("tuning", tool.path, "cache", "cache")
-        writing.rest(tool, said)
+        writing.tool_rest(tool, said)
         declared.append(said)
     tools = [*([{"functionDeclarations": declared}] if declared else []), *own]
     if tools:

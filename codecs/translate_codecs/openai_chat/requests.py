@@ -62,7 +62,6 @@ class ChatRequests(Requests):
             prefill=False,
             max_tokens_name="max_completion_tokens",
             sampling=("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty"),
-            cache_marks=True,
         ),
         "openai-compatible": Profile(
             id_max=40,
@@ -229,10 +228,7 @@ def _write_tools(request: Request, out: JsonObject, writing: Writing) -> dict[st
     tools: list[JsonObject] = []
     for tool in request.tools:
         if tool.kind == "server":
-            if writing.home and tool.unit is not None:
-                tools.append(tool.unit)
-            else:
-                writing.lost("control", tool.path, "tool", "tool", request.source or "another format")
+            tools += writing.server_tool(tool)
             continue
         tools.append(_write_tool(tool, writing))
         offered[tool.name or ""] = tool.kind
@@ -251,9 +247,7 @@ def _write_tool(tool: Tool, writing: Writing) -> JsonObject:
         inner["strict"] = strictly(tool.strict, tool.schema, tool.path, writing)
         if inner["strict"] is None:
             del inner["strict"]
-    if tool.cache:
-        writing.lost("tuning", tool.path, "cache", "cache")
-    writing.rest(tool, inner)
+    writing.tool_rest(tool, inner, says=("strict",))
     return {"type": tool.kind, tool.kind: inner}
 
 

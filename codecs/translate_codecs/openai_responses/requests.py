@@ -51,7 +51,6 @@ class ResponsesRequests(Requests):
             id_max=64,
             prefill=False,
             sampling=("temperature", "top_p"),
-            cache_marks=True,
         )
     }
     classes: ClassVar[Mapping[str, LossClass]] = {
@@ -196,10 +195,7 @@ def _write_tools(request: Request, out: JsonObject, writing: Writing) -> None:
     tools: list[JsonObject] = []
     for tool in request.tools:
         if tool.kind == "server":
-            if writing.home and tool.unit is not None:
-                tools.append(tool.unit)
-            else:
-                writing.lost("control", tool.path, "tool", "tool", request.source or "another format")
+            tools += writing.server_tool(tool)
             continue
         said: JsonObject = {"type": tool.kind, "name": writing.name(tool.name)}
         if tool.description is not None:
@@ -208,9 +204,7 @@ def _write_tools(request: Request, out: JsonObject, writing: Writing) -> None:
             said["parameters"] = tool.schema if tool.schema is not None else {"type": "object"}
             # where nothing is said, this format is strict, and all others are not
             said["strict"] = strictly(tool.strict, tool.schema, tool.path, writing) or False
-        if tool.cache:
-            writing.lost("tuning", tool.path, "cache", "cache")
-        writing.rest(tool, said)
+        writing.tool_rest(tool, said, says=("strict",))
         tools.append(said)
     if tools:
         out["tools"] = tools

@@ -125,17 +125,13 @@ def _write_tools(request: Request, config: JsonObject, writing: Writing) -> None
     tools: list[JsonObject] = []
     for tool in request.tools:
         if tool.kind == "server":
-            writing.lost("control", tool.path, "tool", "tool", request.source or "another format")
+            tools += writing.server_tool(tool)
             continue
         said: JsonObject = {"name": writing.name(tool.name), "description": tool.description or ""}
         schema = FREE_SCHEMA if tool.kind == "custom" else tool.schema
         if schema is not None:
             said["parameters"] = schema
-        if tool.strict is not None:
-            writing.lost("tuning", tool.path, "strict", "setting", "strict")
-        if tool.cache:
-            writing.lost("tuning", tool.path, "cache", "cache")
-        writing.rest(tool, said)
+        writing.tool_rest(tool, said)
         tools.append(said)
     if tools:
         config["tools"] = tools
